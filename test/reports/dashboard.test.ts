@@ -1,45 +1,11 @@
-/**
- * The dashboard of a running cluster in a real Chromium (`CHROMIUM`, default /usr/bin/chromium).
- */
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { request } from 'node:http'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+/** The dashboard of a running cluster in a real Chromium. */
 import { MongoClient } from 'mongodb'
-import { chromium, type Browser, type Page } from 'playwright-core'
-import t, { type Test } from 'tap'
+import type { Page } from 'playwright-core'
+import t from 'tap'
 import { ShardedCluster } from 'shardlab'
-import { findRoot } from '../architecture/model/repository.js'
-import { run } from '../support/up.js'
+import { accessible, onPage, options, sizes } from './support/dashboard-page.js'
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-const options = existsSync(executablePath)
-  ? { timeout: 120_000 }
-  : { skip: `there is no Chromium at ${executablePath}: install it, or name it in CHROMIUM` }
-const sizes = [1280, 420].map((width) => ({ width, height: 900 }))
-const views = ['Cluster', 'Collections', 'Operations', 'Balancer', 'Faults']
-
-let browser: Browser | null = null
-t.teardown(() => browser?.close())
-
-/** Opens the page, and checks what holds for all of them. */
-async function onPage(t: Test, url: string, look: (page: Page) => Promise<void>): Promise<void> {
-  browser ??= await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] })
-  const page = await browser.newPage({ viewport: sizes[0]! })
-  const wrong: string[] = []
-  page.on('pageerror', ({ message }) => wrong.push(message))
-  page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
-  page.on('request', (each) => each.url() === url || /^(data:|ws:)/.test(each.url()) || wrong.push(each.url()))
-  await page.goto(url)
-  await page.locator('h1').waitFor()
-  await look(page)
-  t.same(wrong, [], 'neither errors nor requests to a network')
-  await page.close()
-}
+const views = ['Cluster', 'Collections', 'Operations', 'Balancer', 'Faults', 'Data']
 
 const show = (page: Page, view: string) => page.locator('nav a', { hasText: view }).click()
 
@@ -54,26 +20,6 @@ async function chunksInCatalog(client: MongoClient): Promise<Record<string, numb
   const counts: Record<string, number> = { shard01: 0, shard02: 0, shard03: 0 }
   for (const { shard } of await client.db('config').collection('chunks').find().toArray()) counts[shard as string]!++
   return counts
-}
-
-/** Of axe-core. */
-interface AxeFinding {
-  readonly id: string
-  readonly impact: string | null
-  readonly nodes: readonly { readonly target: unknown }[]
-}
-
-async function accessible(t: Test, page: Page, view: string, rules = ''): Promise<void> {
-  // As an expression, because the policy of the page allows no further script elements.
-  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-  await page.evaluate(`${axe};0`)
-  const found = await page.evaluate(`axe.run(${rules}).then(({ violations }) => violations)`)
-  const serious = (found as AxeFinding[]).filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  t.same(
-    serious.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]),
-    [],
-    `${view} has no serious finding of axe`,
-  )
 }
 
 t.test('a page shows chunks that move, crashes a shard by a click and heals it', options, async (t) => {
@@ -168,6 +114,36 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     t.match(await page.locator('.chosen').innerText(), /Bounds: customer: 115/)
     t.match(await page.locator('.plot').getAttribute('aria-label'), /Now: targeted \d+, multi-shard \d+, broadcast \d+/)
 
+    await show(page, 'Data')
+    const [chunk] = await client.db('config').collection('chunks').find({ 'min.customer': 10 }).toArray()
+    const donor = chunk!['shard'] as string
+    // Shard01 still has the range that it has given away.
+    const recipient = ['shard02', 'shard03'].find((shard) => shard !== donor)!
+    await page.locator('input[name=filter]').fill('{ customer: { $gte: 10, $lt: 20 } }')
+    await page.getByRole('button', { name: 'Run as a query' }).click()
+    const plan = page.locator('table.plan tbody tr')
+    await plan.first().waitFor()
+    t.match(await plan.first().innerText(), new RegExp(`^${donor}\\s.*IXSCAN customer_1\\s+1[01]\\s+10\\s+10\\s`))
+    t.equal(await plan.count(), 1)
+    await page.getByText('It returned 10 documents').waitFor()
+    await page.getByRole('button', { name: 'sh.moveChunk' }).click()
+    const command = page.locator('input[name=command]')
+    while (!(await command.inputValue()).startsWith('{"moveChunk":"shop.orders","find":{"customer":0}'));
+    await command.fill(`{ moveChunk: "shop.orders", find: { customer: 10 }, to: "${recipient}" }`)
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.locator('pre[aria-label=Reply]', { hasText: 'millis' }).waitFor()
+    await page.getByRole('button', { name: 'Show by shard' }).click()
+    await page.locator(`[data-documents=${donor}]`, { hasText: '10 documents' }).waitFor()
+    t.equal(await page.locator(`[data-documents=${donor}] li`, { hasText: 'orphan' }).count(), 10)
+    t.equal(await page.locator(`[data-documents=${recipient}] li`, { hasNotText: 'orphan' }).count(), 10)
+    await page.locator('input[name=filter]').fill('{ customer: ')
+    await page.getByRole('button', { name: 'Show by shard' }).click()
+    await page.locator('.notice.bad', { hasText: 'The filter is not JSON' }).waitFor()
+    await command.fill('{ moveChunk: "shop.orders" }')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.locator('.notice.bad', { hasText: /moveChunk|find|bounds|required/ }).waitFor()
+    await page.locator('input[name=filter]').fill('')
+
     await show(page, 'Cluster')
     await page.locator('[data-set=shard03]', { hasText: /operations? in 10 s/ }).waitFor()
     await page.getByRole('button', { name: 'Crash shard02' }).click()
@@ -217,77 +193,6 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
   })
 })
 
-/** Creates a user of admin. @returns a URI with the user */
-async function withUser(uri: string, role: string, by = uri): Promise<string> {
-  const client = await MongoClient.connect(by)
-  await client.db('admin').command({ createUser: role, pwd: 'a:secret', roles: [role] })
-  await client.close()
-  return uri.replace('//', `//${role}:a%3Asecret@`)
-}
-
-t.test('with access control a page shows nothing before a login', options, async (t) => {
-  const cluster = await ShardedCluster.start({ ...{ shards: 1, runtime: 'inline', auth: true, dashboard: true } })
-  t.teardown(() => cluster.stop())
-  const rootUri = await withUser(cluster.uri, 'root')
-  await withUser(cluster.uri, 'clusterAdmin', rootUri)
-  await onPage(t, cluster.dashboard!, async (page) => {
-    const logIn = async (user: string, password: string): Promise<void> => {
-      await page.locator('input[name=user]').fill(user)
-      await page.locator('input[name=password]').fill(password)
-      await page.getByRole('button', { name: 'Log in' }).click()
-    }
-    await accessible(t, page, 'the login')
-    await logIn('root', 'wrong')
-    await page.locator('.notice.bad', { hasText: 'Authentication failed.' }).waitFor()
-    t.equal(await page.locator('[data-member]').count(), 0)
-    await logIn('clusterAdmin', 'a:secret')
-    await page.locator('.notice.bad', { hasText: 'the user may not control the cluster' }).waitFor()
-    await logIn('root', 'a:secret')
-    await page.getByRole('button', { name: 'Crash shard01' }).click()
-    await page.locator('[data-member=shard01][data-state=crashed]').waitFor()
-    await page.getByRole('button', { name: 'Crash mongos01' }).click()
-    await page.locator('[data-member=mongos01][data-state=crashed]').waitFor()
-    await page.getByRole('button', { name: 'Restart mongos01' }).click()
-    await page.locator('[data-member=mongos01][data-state=running]').waitFor()
-    await page.getByRole('button', { name: 'Restart shard01' }).click()
-    await page.getByText('✓ nothing is broken').waitFor()
-    const root = await MongoClient.connect(rootUri)
-    await root.db('admin').command({ dropUser: 'root' })
-    await page.getByRole('button', { name: 'Crash shard01' }).click()
-    await page.locator('.notice.bad').waitFor()
-    t.equal(cluster.members().find(({ address }) => address === 'shard01')!.state, 'running')
-    await root.close()
-  })
-})
-
-t.test('a page of another process shows the cluster behind a connection string', options, async (t) => {
-  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', topology: 'sharded', auth: true })
-  t.teardown(() => cluster.stop())
-  const program = join(findRoot(), 'packages/shardlab/bin/shardlab.js')
-  const uri = await withUser(cluster.uri, 'root')
-  const child = spawn(process.execPath, [program, 'dashboard', '--uri', uri])
-  t.teardown(() => child.kill('SIGKILL'))
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  t.match(line, `Dashboard of ${cluster.uri}: `, 'without the user')
-  const [url] = /http:\S+/.exec(line)!
-  await onPage(t, url, async (page) => {
-    await page.getByRole('button', { name: 'Crash shard01' }).click()
-    await page.locator('[data-member=shard01][data-state=crashed]').waitFor()
-    await page.getByRole('button', { name: 'Restart shard01' }).click()
-    await page.locator('[data-member=shard01][data-state=running]').waitFor()
-    await page.getByRole('link', { name: 'Balancer' }).click()
-    await page.getByRole('button', { name: 'Stop it' }).click()
-    await page.getByText('▲ off').waitFor()
-    await page.getByRole('button', { name: 'Run a round' }).click()
-    await page.getByText('A round has ended.').waitFor()
-  })
-  child.kill('SIGTERM')
-  t.same(await once(child, 'exit'), [0, null])
-  t.match(await run(process.execPath, [program, 'dashboard', '--uri', 'mongodb://127.0.0.1:1/']), {
-    ...{ code: 2, stderr: /no cluster answers/ },
-  })
-})
-
 t.test('a page says that the catalog has not been read, and shows it later', options, async (t) => {
   const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', dashboard: true })
   t.teardown(() => cluster.stop())
@@ -322,54 +227,4 @@ t.test('buttons move a manual clock', options, async (t) => {
     await page.getByRole('button', { name: 'Play' }).waitFor()
     await accessible(t, page, 'the page of a manual clock')
   })
-})
-
-/** The status of an HTTP request with these headers. */
-function statusOf(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { headers }, (response) => {
-      response.resume()
-      resolve(response.statusCode!)
-    })
-    sent.on('upgrade', (_, socket) => {
-      socket.destroy()
-      resolve(101)
-    })
-    sent.on('error', reject)
-    sent.end()
-  })
-}
-
-t.test('pages of other sites can neither read the dashboard nor connect to it', async (t) => {
-  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', dashboard: true })
-  t.teardown(() => cluster.stop())
-  const url = cluster.dashboard!
-  const own = new URL(url)
-  t.equal(own.hostname, '127.0.0.1')
-  const response = await fetch(url)
-  const page = await response.text()
-  t.ok(page.length < 300 * 1024, `the page has ${page.length} bytes`)
-  t.match(response.headers.get('content-security-policy'), /^default-src 'none'; script-src 'sha256-/)
-  t.notMatch(page, /https?:\/\/(?!www\.w3\.org)/, 'it names no other site')
-  t.equal(await statusOf(url, { host: 'evil.example' }), 403)
-  t.equal(await statusOf(`${url}other`, {}), 404)
-  const upgrade = {
-    ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
-    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-  }
-  t.equal(await statusOf(`${url}live`, { ...upgrade, origin: own.origin }), 101)
-  t.equal(await statusOf(`${url}live`, { ...upgrade, origin: 'http://evil.example' }), 403)
-  t.equal(await statusOf(`${url}live`, { ...upgrade, origin: own.origin, host: 'evil.example' }), 403)
-  t.equal(await statusOf(`${url}other`, { ...upgrade, origin: own.origin }), 403)
-  const port = Number(own.port)
-  await t.rejects(ShardedCluster.start({ shards: 1, runtime: 'inline', dashboard: port }), {
-    ...{
-      name: 'OptionError',
-      message: `port ${port} of the dashboard is in use: choose another one, or 0 for any free port.`,
-    },
-  })
-  await t.rejects(ShardedCluster.start({ dashboard: 'yes' as never }), { message: /must be true, false or a port/ })
-  const other = await cluster.fork()
-  t.equal(other.dashboard, null, 'a copy has no dashboard')
-  await other.stop()
 })

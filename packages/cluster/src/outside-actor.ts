@@ -42,6 +42,7 @@ const handlers: {
       return options === null
         ? replyOf(refuseMembership)
         : answerAboutMembership({ runtime, faults, options }, request, from)
+    if (request.verb === 'documents') return documents(runtime, request)
     if (rollbackFileVerbs.has(request.verb)) return answerAboutRollbackFiles(runtime, request)
     if (!copyVerbs.has(request.verb)) return answerAboutFaults(faults, request)
     return copies === null ? replyOf(refuseToCopy) : copies.answer(request)
@@ -61,6 +62,12 @@ export function outsideActor(parts: () => ClusterParts): Actor {
       return handler(parts(), request, from)
     },
   }
+}
+
+/** Loaded on demand: only dashboards ask for documents. */
+async function documents(runtime: Runtime, request: RequestOf<'cluster.command'>): Promise<ReplyOf<'cluster.command'>> {
+  const { answerAboutDocuments } = await import('./live/documents-by-shard.js')
+  return answerAboutDocuments(runtime, request)
 }
 
 async function refuseMembership(): Promise<never> {

@@ -1,4 +1,4 @@
-import type { Document } from '@shardlab/bson'
+import { decode, encode, findField, firstFieldName, type Document } from '@shardlab/bson'
 import { ConnectError, LoginNeededError } from './connect-error.js'
 import { logInWith } from './log-in-with.js'
 import { loginInUri, type UriLogin } from './login-of-uri.js'
@@ -22,20 +22,27 @@ const unauthorized = 13
  *   server does not have the command
  */
 export async function runAdminCommand(uri: string, command: Document, timeoutMs = answerTimeoutMs): Promise<Document> {
+  const body = encode({ ...command, $db: 'admin' })
+  return decode(await runCommand(uri, body, timeoutMs), { promoteLongs: true })
+}
+
+/** {@link runAdminCommand} for a command with `$db`, as bytes. */
+export async function runCommand(uri: string, body: Uint8Array, timeoutMs = answerTimeoutMs): Promise<Uint8Array> {
   const hosts = hostsOf(uri)
   const tls = tlsInUri(uri)
   const login = loginInUri(uri)
+  const mayRepeat = findField(body, 'requestId') !== undefined
   const failures: string[] = []
   for (const [i, { host, port }] of hosts.entries()) {
-    const isRepeated = 'requestId' in command && i < hosts.length - 1
-    const limitMs = isRepeated ? repeatAfterMs : timeoutMs
+    const limitMs = mayRepeat && i < hosts.length - 1 ? repeatAfterMs : timeoutMs
     try {
-      const reply = await exchange({ host, port, tls }, login, command, limitMs)
-      if (reply['code'] === commandNotFound)
+      const reply = await exchange({ host, port, tls }, login, body, limitMs)
+      const code = findField(reply, 'code')?.asNumber()
+      if (code === commandNotFound && firstFieldName(body) === 'shardlab')
         throw new ConnectError(
-          `the server at ${host}:${port} is not a Shardlab cluster: it does not have the command ${Object.keys(command)[0]}.`,
+          `the server at ${host}:${port} is not a Shardlab cluster: it does not have the command ${firstFieldName(body)}.`,
         )
-      if (reply['code'] === unauthorized && login === null) throw new LoginNeededError()
+      if (code === unauthorized && login === null) throw new LoginNeededError()
       return reply
     } catch (error) {
       if (error instanceof ConnectError) throw error
@@ -77,13 +84,13 @@ function hostsOf(uri: string): { readonly host: string; readonly port: number }[
 async function exchange(
   target: Target,
   login: UriLogin | null,
-  command: Document,
+  body: Uint8Array,
   timeoutMs: number,
-): Promise<Document> {
+): Promise<Uint8Array> {
   const connection = await CommandConnection.open(target, timeoutMs)
   try {
     if (login !== null) await logInWith(connection, login)
-    return await connection.command('admin', command)
+    return await connection.send(body)
   } finally {
     connection.close()
   }

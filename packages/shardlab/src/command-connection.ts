@@ -11,7 +11,7 @@ export interface Target {
 }
 
 interface Waiting {
-  resolve(reply: Document): void
+  resolve(reply: Uint8Array): void
   reject(error: Error): void
 }
 
@@ -37,12 +37,17 @@ export class CommandConnection {
   }
 
   /** Resolves with error replies, too. @throws Error there is no reply */
-  command(db: string, command: Document): Promise<Document> {
+  async command(db: string, command: Document): Promise<Document> {
+    return decode(await this.send(encode({ ...command, $db: db })), { promoteLongs: true })
+  }
+
+  /** The same for a command with `$db`, as bytes. */
+  send(body: Uint8Array): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== null) return reject(this.#failure)
       this.#waiting = { resolve, reject }
       // Node.js sends it when the connection is there.
-      this.#socket.write(encodeCommand(++this.#lastId, encode({ ...command, $db: db })))
+      this.#socket.write(encodeCommand(++this.#lastId, body))
     })
   }
 
@@ -57,7 +62,7 @@ export class CommandConnection {
       if (frame === null) return
       const waiting = this.#waiting
       this.#waiting = null
-      waiting?.resolve(decode(decodeReply(frame).body, { promoteLongs: true }))
+      waiting?.resolve(decodeReply(frame).body)
     } catch {
       this.#fail(new Error('the server does not speak the wire protocol'))
     }

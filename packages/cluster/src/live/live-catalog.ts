@@ -4,13 +4,13 @@ import { parseSettings, type BalancerSettings } from '@shardlab/balancer'
 import { BsonType, elementsOf, findField, parseExtendedJson, toExtendedJson } from '@shardlab/bson'
 import { chunkDeltas, type Delta, type LiveCollection, type LiveZone } from '@shardlab/dashboard'
 import type { Runtime } from '@shardlab/runtime'
-import { comparePlacement, generationOf, parseChunk, sameGeneration, ShardKeyPattern } from '@shardlab/sharding'
+import type { ShardKeyPattern } from '@shardlab/sharding'
 import { primaryOf } from '../sets/primary-of.js'
+import { patternOf, readChangedChunks } from './changed-chunks.js'
 import { hexOfKey, latestChunks, readChunks } from './live-chunks.js'
 
 /** A read of the catalog fails after this time, and the next one tries again. */
 const timeoutMs = 5000
-const chunksPerReply = 10_000
 /** More changes than these replace all chunks. */
 const singleChangesMax = 1000
 
@@ -86,23 +86,13 @@ export class LiveCatalogReader {
   async *#readCollection(ns: string, all: Map<string, KnownCollection>): AsyncGenerator<Delta> {
     if (this.#marked.delete(ns)) all.delete(ns)
     const known = all.get(ns)
-    const changed: Uint8Array[] = []
-    let since = known?.version ?? null
-    let isFull = known === undefined
-    let document: Uint8Array
-    for (;;) {
-      const reply = await this.#ask('config.get-chunks', { ns, since, limit: chunksPerReply })
-      if (reply.collection === null) return void all.delete(ns)
-      document = reply.collection
-      if (reply.full) {
-        // The first reply, or the collection was recreated between two of them.
-        changed.length = 0
-        isFull = true
-      }
-      changed.push(...reply.chunks)
-      since = newest(document, since, reply.chunks)
-      if (reply.chunks.length < chunksPerReply) break
-    }
+    const read = await readChangedChunks(
+      (request) => this.#ask('config.get-chunks', request),
+      ns,
+      known?.version ?? null,
+    )
+    if (read === null) return void all.delete(ns)
+    const { collection: document, chunks: changed, isFull, version } = read
     const pattern = isFull ? patternOf(document) : known!.pattern
     const { zones } = await this.#ask('config.get-zones', { ns })
     yield { type: 'collection', collection: collectionOf(ns, document, zonesOf(pattern, zones)) }
@@ -119,32 +109,13 @@ export class LiveCatalogReader {
       for (const { chunk, toKey } of readChunks(pattern, changed))
         yield { type: 'chunks', ns, from: chunk.key, to: toKey, chunks: [chunk] }
     // A read that fails before has to be repeated.
-    all.set(ns, { pattern, version: since })
+    all.set(ns, { pattern, version })
   }
 
   async #ask<K extends Kind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     return this.#runtime.request(this.#primary!, kind, request, { timeoutMs })
   }
 }
-
-function newest(
-  collection: Uint8Array,
-  since: PlacementVersionTuple | null,
-  chunks: readonly Uint8Array[],
-): PlacementVersionTuple {
-  const generation = generationOf(collection)
-  let latest: PlacementVersionTuple =
-    since !== null && sameGeneration(since, [...generation, 0, 0]) ? since : [...generation, 0, 0]
-  for (const document of chunks) {
-    const { major, minor } = parseChunk(document)
-    const version: PlacementVersionTuple = [...generation, major, minor]
-    if (comparePlacement(latest, version) < 0) latest = version
-  }
-  return latest
-}
-
-const patternOf = (collection: Uint8Array): ShardKeyPattern =>
-  ShardKeyPattern.parse(findField(collection, 'key')!.slice(), { compoundHashed: true })
 
 function shardOf(document: Uint8Array): Extract<Delta, { type: 'shard' }>['shard'] {
   const tags = findField(document, 'tags')

@@ -12,7 +12,9 @@ import { DumpClient } from '../dumps/dump-client.js'
 import { faultForms } from '../faults/grammar.js'
 import { OptionError } from '../option-error.js'
 import { timeToAdvance } from '../quantity-options.js'
+import { documentsByShard } from './documents-by-shard.js'
 import type { LiveRecorder } from './live-recorder.js'
+import { bodyOfPageCommand, replyOfPageCommand } from './page-command.js'
 import { NoServerError, PageConnection } from './page-connection.js'
 import type { ShownCluster } from './shown-cluster.js'
 
@@ -84,6 +86,8 @@ function accessOf(
     runRound: async () => ({ round: await balancer.runRound() }),
     balancerStart: async () => command('balancerStart'),
     balancerStop: async () => command('balancerStop'),
+    documents: async (fields) => ({ shards: await documentsByShard(runtime, { ...fields }) }),
+    runCommand: async (fields) => replyOfPageCommand(await connection.send(bodyOfPageCommand(fields))),
     advance: async ({ durationMs }) => {
       await manualRuntime(runtime, options).advance(timeToAdvance(durationMs as number))
       return { nowMs: runtime.now() }

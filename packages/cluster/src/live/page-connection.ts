@@ -1,5 +1,5 @@
 import { RequestFailedError, type Address } from '@shardlab/actor'
-import { decode, encode, type Document } from '@shardlab/bson'
+import { decode, encode, findField, type Document } from '@shardlab/bson'
 import type { PageLogin } from '@shardlab/dashboard/server'
 import type { Runtime } from '@shardlab/runtime'
 import { clientServer, noServerText } from '../client-server.js'
@@ -34,19 +34,26 @@ export class PageConnection {
   /** @throws LoginError, NoServerError */
   async logIn(login: PageLogin): Promise<void> {
     this.#server = await this.#findServer()
-    await logIn((db, command) => this.#send(this.#server!, db, command), login)
+    const send = async (db: string, command: Document): Promise<Document> =>
+      decode(await this.#sendTo(this.#server!, encode({ ...command, $db: db })), { promoteLongs: true })
+    await logIn(send, login)
     this.#login = login
   }
 
   /** Resolves with error replies, too. @throws LoginError, NoServerError */
   async command(db: string, command: Document): Promise<Document> {
+    return decode(await this.send(encode({ ...command, $db: db })), { promoteLongs: true })
+  }
+
+  /** The same for a command with `$db`, as bytes. */
+  async send(body: Uint8Array): Promise<Uint8Array> {
     const server = await this.#findServer()
     // A router that was restarted does not know the user.
     if (this.#login !== null && server !== this.#server) await this.logIn(this.#login)
-    const reply = await this.#send(server, db, command)
-    if (this.#login === null || reply['code'] !== unauthorized || !isLoggedOut(reply)) return reply
+    const reply = await this.#sendTo(server, body)
+    if (this.#login === null || !isLoggedOut(reply)) return reply
     await this.logIn(this.#login)
-    return this.#send(server, db, command)
+    return this.#sendTo(server, body)
   }
 
   end(): void {
@@ -56,14 +63,10 @@ export class PageConnection {
         this.#runtime.request(address, 'client.disconnected', request).catch(() => {})
   }
 
-  async #send(server: Address, db: string, command: Document): Promise<Document> {
-    const request = {
-      ...{ connectionId: this.#connectionId, body: encode({ ...command, $db: db }), legacy: false, remote },
-      sequences: [],
-    }
+  async #sendTo(server: Address, body: Uint8Array): Promise<Uint8Array> {
+    const request = { connectionId: this.#connectionId, body, sequences: [], legacy: false, remote }
     try {
-      const { body } = await this.#runtime.request(server, 'client.command', request)
-      return decode(body, { promoteLongs: true })
+      return (await this.#runtime.request(server, 'client.command', request)).body
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
       throw new NoServerError(error.message)
@@ -77,4 +80,7 @@ export class PageConnection {
   }
 }
 
-const isLoggedOut = (reply: Document): boolean => /requires authentication$/.test(String(reply['errmsg']))
+function isLoggedOut(reply: Uint8Array): boolean {
+  if (findField(reply, 'code')?.asNumber() !== unauthorized) return false
+  return findField(reply, 'errmsg')?.asString().endsWith('requires authentication') === true
+}

@@ -16,6 +16,8 @@ export interface App {
    * @returns null: it failed
    */
   run(verb: PageVerb, fields: Readonly<Record<string, unknown>>, done: string): Promise<object | null>
+  /** Shows why something was not done, at the top of the page. */
+  fail(text: string): void
 }
 
 export interface View {

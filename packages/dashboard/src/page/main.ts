@@ -6,12 +6,13 @@ import { loginForm } from './login-form.js'
 import { balancerView } from './views/balancer-view.js'
 import { clusterView } from './views/cluster-view.js'
 import { collectionsView } from './views/collections-view.js'
+import { dataView } from './views/data-view.js'
 import { faultsView } from './views/faults-view.js'
 import { operationsView } from './views/operations-view.js'
 import { problemsOf } from './problems.js'
 import { timeBar } from './time-bar.js'
 
-const views: readonly View[] = [clusterView, collectionsView, operationsView, balancerView, faultsView]
+const views: readonly View[] = [clusterView, collectionsView, operationsView, balancerView, faultsView, dataView]
 const root = document.querySelector<HTMLElement>('#app')!
 
 interface Notice {
@@ -34,6 +35,10 @@ const app: App = {
     return connection.faultForms
   },
   redraw,
+  fail(text) {
+    notice = { text, isError: true }
+    redraw()
+  },
   async run(verb, fields, done) {
     try {
       const reply = await connection.control(verb, fields)

@@ -1,8 +1,13 @@
 import type { Batch } from '../stream/readers.js'
 
 /**
- * Of the command `shardlab`, and the server's `balancerStart` and `balancerStop`. `advance` moves a
- * manual clock by `durationMs`; no command does that, so only the page of the same process can.
+ * Of the command `shardlab`, and the server's `balancerStart` and `balancerStop`.
+ *
+ * - `runCommand` sends `command`, Extended JSON, to the database `db` through a router. It replies
+ *   with `error` (null: none), and with `reply` and the `documents` of its cursor, also Extended
+ *   JSON.
+ * - `advance` moves a manual clock by `durationMs`. No command does that, so only the page of the
+ *   same process can.
  */
 export const pageVerbs = [
   'apply',
@@ -11,6 +16,8 @@ export const pageVerbs = [
   'runRound',
   'balancerStart',
   'balancerStop',
+  'documents',
+  'runCommand',
   'advance',
 ] as const
 export type PageVerb = (typeof pageVerbs)[number]

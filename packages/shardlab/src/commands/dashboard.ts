@@ -1,4 +1,4 @@
-import { faultForms, OptionError } from '@shardlab/cluster'
+import { bodyOfPageCommand, faultForms, OptionError, replyOfPageCommand } from '@shardlab/cluster'
 import type { Batch } from '@shardlab/dashboard'
 import {
   openDashboard,
@@ -10,7 +10,7 @@ import {
 } from '@shardlab/dashboard/server'
 import type { Document } from '@shardlab/bson'
 import { randomUUID } from 'node:crypto'
-import { replyFrom, withoutSecrets } from '../admin-client.js'
+import { replyFrom, runCommand, withoutSecrets } from '../admin-client.js'
 import { LoginNeededError } from '../connect-error.js'
 import { withLogin } from '../login-of-uri.js'
 import { untilSignal } from '../signals.js'
@@ -69,12 +69,15 @@ function accessAt(uri: string): DashboardAccess {
     open: () => events({}),
     next: (reader, after, waitMs) => events({ reader, after, waitMs: Math.min(waitMs, waitMsMax) }),
     close: async (reader) => void (await events({ reader, close: true })),
-    control: async (verb, fields) => replyFrom(uri, commandOf(verb, fields)),
+    control: async (verb, fields) =>
+      verb === 'runCommand'
+        ? replyOfPageCommand(await runCommand(uri, bodyOfPageCommand(fields)))
+        : replyFrom(uri, commandOf(verb, fields)),
     end: () => {},
   }
 }
 
-function commandOf(verb: PageVerb, fields: PageFields): Document {
+function commandOf(verb: Exclude<PageVerb, 'runCommand'>, fields: PageFields): Document {
   if (verb === 'advance')
     throw new OptionError('only the page of the process with the cluster moves its clock: use shardlab up --dashboard.')
   if (verb === 'balancerStart' || verb === 'balancerStop') return { [verb]: 1 }

@@ -1,0 +1,195 @@
+/** Documents where they are stored, queries with their plans, and commands. */
+import { html, nothing, type TemplateResult } from 'lit-html'
+import type { App, View } from '../app.js'
+import { strictJson } from '../loose-json.js'
+import { tones } from '../palette.js'
+import { shardPlansIn, type ShardPlan } from '../query-plan.js'
+import { counted, whole } from '../text.js'
+import { hasFailed, readable, shCommands, type PageReply } from './sh-commands.js'
+import { tableFrame } from './table-frame.js'
+
+const limit = 20
+
+/** As the command `documents` replies. */
+interface DocumentsOfShard {
+  readonly shard: string
+  readonly documents: readonly { readonly document: string; readonly isOrphan: boolean }[]
+  readonly hasMore: boolean
+  readonly error: string | null
+}
+
+interface QueryResult {
+  readonly plans: readonly ShardPlan[]
+  readonly explain: string
+  readonly documents: readonly string[]
+}
+
+/** null: the first collection. */
+let ns: string | null = null
+let filter = ''
+let stored: readonly DocumentsOfShard[] | null = null
+let found: QueryResult | null = null
+
+export const dataView: View = {
+  name: 'data',
+  title: 'Data',
+  draw: (app) =>
+    html`<h1>Data</h1>
+      ${app.state.cluster?.topology === 'sharded' ? parts(app) : html`<p>This topology has no shards.</p>`}`,
+}
+
+function parts(app: App): TemplateResult {
+  const { collections, shards } = app.state
+  const named = ns ?? [...collections.keys()].find((each) => !each.startsWith('config.')) ?? ''
+  const names = [...shards.keys()].sort()
+  return html`${form(named, app)} ${documents(names)} ${query()}
+  ${shCommands({ ns: named === '' ? 'shop.orders' : named, collection: collections.get(named) ?? null, shards: names }, app)}`
+}
+
+function form(named: string, app: App): TemplateResult {
+  const show = (event: Event): void => {
+    event.preventDefault()
+    void showStored(named, app)
+  }
+  const write = (event: Event): void => {
+    const { name, value } = event.target as HTMLInputElement
+    if (name === 'ns') ns = value
+    else filter = value
+    app.redraw()
+  }
+  return html`<section>
+    <form class="data" @submit=${show}>
+      <label
+        >Collection
+        <input name="ns" list="collections" .value=${named} placeholder="shop.orders" required @input=${write}
+      /></label>
+      <datalist id="collections">
+        ${[...app.state.collections.keys()].sort().map((each) => html`<option value=${each}></option>`)}
+      </datalist>
+      <label
+        >Filter
+        <input
+          name="filter"
+          .value=${filter}
+          placeholder="{ customer: 5 }"
+          autocomplete="off"
+          spellcheck="false"
+          @input=${write}
+      /></label>
+      <p class="buttons">
+        <button type="submit" class="main">Show by shard</button>
+        <button type="button" @click=${() => void runQuery(named, app)}>Run as a query</button>
+      </p>
+    </form>
+  </section>`
+}
+
+/** null: it is not JSON, and the page says so. */
+function strictFilter(app: App): string | null {
+  try {
+    return strictJson(filter)
+  } catch (error) {
+    app.fail(`The filter is not JSON: ${(error as Error).message}.`)
+    return null
+  }
+}
+
+async function showStored(named: string, app: App): Promise<void> {
+  const strict = strictFilter(app)
+  if (strict === null) return
+  const fields = { ns: named, filter: strict, limit }
+  const reply = await app.run('documents', fields, `The shards have been asked for ${named}.`)
+  if (reply === null) return
+  stored = (reply as { readonly shards: readonly DocumentsOfShard[] }).shards
+  found = null
+  app.redraw()
+}
+
+async function runQuery(named: string, app: App): Promise<void> {
+  const strict = strictFilter(app)
+  if (strict === null) return
+  const [db, collection] = [named.slice(0, named.indexOf('.')), named.slice(named.indexOf('.') + 1)]
+  // As a text: numbers of 64 bits would not survive as numbers of JavaScript.
+  const find = `{"find":${JSON.stringify(collection)},"filter":${strict},"limit":${limit},"singleBatch":true}`
+  const explain = await ask(`{"explain":${find},"verbosity":"executionStats"}`, db, app)
+  const reply = explain === null ? null : await ask(find, db, app)
+  if (explain === null || reply === null) return
+  found = {
+    ...{ plans: shardPlansIn(JSON.parse(explain.reply) as object), explain: readable(explain.reply) },
+    documents: reply.documents,
+  }
+  stored = null
+  app.redraw()
+}
+
+/** null: it has failed, and the page says so. */
+async function ask(command: string, db: string, app: App): Promise<PageReply | null> {
+  const answer = (await app.run('runCommand', { db, command }, 'The query has been run.')) as PageReply | null
+  return answer === null || hasFailed(answer, app) ? null : answer
+}
+
+function documents(shards: readonly string[]): TemplateResult | typeof nothing {
+  if (stored === null) return nothing
+  const orphans = stored.reduce((sum, each) => sum + each.documents.filter(({ isOrphan }) => isOrphan).length, 0)
+  return html`<section aria-label="Documents by shard">
+    <h2>Documents by shard</h2>
+    <p class="soft">
+      Up to ${limit} of each shard, as a direct client of the shard sees
+      them.${orphans === 0 ? '' : ' ▲ marks orphans: the shard does not own them, and routers do not return them.'}
+    </p>
+    <div class="cards">${stored.map((each) => shardCard(each, shards))}</div>
+  </section>`
+}
+
+function shardCard(
+  { shard, documents: rows, hasMore, error }: DocumentsOfShard,
+  shards: readonly string[],
+): TemplateResult {
+  const summary =
+    error ?? (rows.length === 0 ? 'no documents' : `${counted(rows.length, 'document')}${hasMore ? ', and more' : ''}`)
+  return html`<article class="card tone${Math.max(0, shards.indexOf(shard)) % tones}" data-documents=${shard}>
+    <h3>${shard}</h3>
+    <p class=${error === null ? 'soft' : 'bad'}>${summary}</p>
+    <ul class="documents">
+      ${rows.map(
+        ({ document, isOrphan }) =>
+          html`<li class=${isOrphan ? 'warn' : ''}>${isOrphan ? '▲ orphan ' : ''}<code>${document}</code></li>`,
+      )}
+    </ul>
+  </article>`
+}
+
+function query(): TemplateResult | typeof nothing {
+  if (found === null) return nothing
+  const { plans, explain, documents: rows } = found
+  const planRows = plans.map(
+    (plan) =>
+      html`<tr>
+        <td>${plan.shard}</td>
+        <td class="why">${plan.stages}</td>
+        <td>${whole(plan.keysExamined)}</td>
+        <td>${whole(plan.documentsExamined)}</td>
+        <td>${whole(plan.returned)}</td>
+        <td>${whole(plan.durationMs)}</td>
+      </tr>`,
+  )
+  return html`<section aria-label="Query">
+    <h2>Query</h2>
+    ${
+      plans.length === 0
+        ? html`<p>The plan has no shards.</p>`
+        : html`<p>It asked ${counted(plans.length, 'shard')}. Operations says why.</p>
+            ${tableFrame('Plan', ['shard', 'plan', 'keys', 'documents', 'returned', 'ms'], planRows, 'plan')}`
+    }
+    <p>
+      ${rows.length === 0 ? 'It returned nothing.' : `It returned ${counted(rows.length, 'document')}, of up to ${limit}.`}
+    </p>
+    <ul class="documents">
+      ${rows.map((document) => html`<li><code>${document}</code></li>`)}
+    </ul>
+    <details>
+      <summary>The reply of explain</summary>
+      <pre class="reply" tabindex="0" aria-label="Reply of explain">${explain}</pre>
+    </details>
+  </section>`
+}

@@ -1,0 +1,63 @@
+import t from 'tap'
+import { strictJson } from '../src/page/loose-json.js'
+import { shardPlansIn } from '../src/page/query-plan.js'
+import { shHelpers } from '../src/page/sh-helpers.js'
+
+t.test('names may be without quotes', async (t) => {
+  for (const [typed, strict] of [
+    ['', '{}'],
+    ['  ', '{}'],
+    ['{ customer: 5 }', '{ "customer": 5 }'],
+    ['{"a": "b, c: 5"}', '{"a": "b, c: 5"}'],
+    ['{ a: { $gte: 1, $lt: 2 }, "b.c": "it\\"s, d: 1" }', '{ "a": { "$gte": 1, "$lt": 2 }, "b.c": "it\\"s, d: 1" }'],
+    ['{a:{b:[{c:1},true]}}', '{"a":{"b":[{"c":1},true]}}'],
+    ['{ n: 9007199254740993 }', '{ "n": 9007199254740993 }'],
+  ])
+    t.equal(strictJson(typed!), strict)
+  for (const wrong of ['{', '{ a: b }', 'customer', "{ a: 'x' }"]) t.throws(() => strictJson(wrong), SyntaxError)
+})
+
+t.test('the plan of each shard is read from explain', async (t) => {
+  const plan = { stage: 'LIMIT', inputStage: { stage: 'FETCH', inputStage: { stage: 'IXSCAN', indexName: 'a_1' } } }
+  const or = { queryPlan: { stage: 'OR', inputStages: [{ stage: 'COLLSCAN' }, { stage: 'IXSCAN', indexName: 'b_1' }] } }
+  const shards = [
+    { shardName: 'shard01', winningPlan: plan },
+    { shardName: 'shard02', winningPlan: or },
+  ]
+  const statistics = {
+    shardName: 'shard01',
+    nReturned: 1,
+    executionTimeMillis: 2,
+    totalKeysExamined: 3,
+    totalDocsExamined: 4,
+  }
+  const reply = {
+    queryPlanner: { winningPlan: { stage: 'SHARD_MERGE', shards } },
+    executionStats: { executionStages: { shards: [statistics] } },
+  }
+  t.same(shardPlansIn(reply), [
+    {
+      ...{ shard: 'shard01', stages: 'LIMIT ← FETCH ← IXSCAN a_1' },
+      ...{ keysExamined: 3, documentsExamined: 4, returned: 1, durationMs: 2 },
+    },
+    {
+      ...{ shard: 'shard02', stages: 'OR ← (COLLSCAN + IXSCAN b_1)' },
+      ...{ keysExamined: 0, documentsExamined: 0, returned: 0, durationMs: 0 },
+    },
+  ])
+  t.same(shardPlansIn({ clusteredType: 'ParallelSort' }), [])
+})
+
+t.test('helpers begin with the collection and its shard key', async (t) => {
+  const collection = { ns: 'app.rows', shardKey: '{"a":1,"b":1}', unsplittable: false, balanced: true, zones: [] }
+  const commandOf = (name: string, given = collection as typeof collection | null) =>
+    shHelpers
+      .find((each) => each.name === name)!
+      .command({
+        ...{ ns: 'app.rows', collection: given, shards: ['shard01', 'shard02'] },
+      })
+  t.same(commandOf('sh.splitAt'), { split: 'app.rows', middle: { a: 0, b: 0 } })
+  t.same(commandOf('sh.moveChunk'), { moveChunk: 'app.rows', find: { a: 0, b: 0 }, to: 'shard02' })
+  t.same(commandOf('sh.shardCollection', null), { shardCollection: 'app.rows', key: { _id: 1 } })
+  t.same(commandOf('sh.enableSharding'), { enableSharding: 'app' })
+})
