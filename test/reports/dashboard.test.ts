@@ -114,6 +114,9 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     t.match(await page.locator('.chosen').innerText(), /Bounds: customer: 115/)
     t.match(await page.locator('.plot').getAttribute('aria-label'), /Now: targeted \d+, multi-shard \d+, broadcast \d+/)
 
+    await show(page, 'Collections')
+    await page.locator('.summary', { hasText: /the hottest chunk has \d+(\.\d)? % of the operations/ }).waitFor()
+
     await show(page, 'Data')
     const [chunk] = await client.db('config').collection('chunks').find({ 'min.customer': 10 }).toArray()
     const donor = chunk!['shard'] as string

@@ -90,10 +90,19 @@ t.test('operations are watched while there is a reader', async (t) => {
   const cluster = new FakeCluster()
   const reader = await cluster.recorder.open()
   t.ok(cluster.watched.includes('operations'))
-  const operations = { type: 'operations', atMs: 1, mongos: 'mongos01', fromMs: 1, shapes: [], shards: [], samples: [] }
+  const sample = { opId: 7, ns: 'a.unknown', kind: 'targeted', bounds: [['{"a":1}', '{"a":1}']] }
+  const operations = {
+    type: 'operations',
+    atMs: 1,
+    mongos: 'mongos01',
+    fromMs: 1,
+    shapes: [],
+    shards: [],
+    samples: [sample],
+  }
   cluster.emit(operations as never)
   const { deltas } = await cluster.recorder.next(reader, 0, 0)
-  t.match(deltas.at(-1), { type: 'operations', operations })
+  t.match(deltas.at(-1), { type: 'operations', operations: { ...operations, samples: [{ opId: 7, keys: [] }] } })
   cluster.recorder.close(reader)
   t.notOk(cluster.watched.includes('operations'))
 })

@@ -58,10 +58,13 @@ export class LiveCatalogReader {
   }
 
   /**
-   * All shards, settings and collections, and the chunks that have changed since the last read.
+   * All shards and settings, and collections with the chunks that have changed since their last
+   * read.
+   * @param changed the collections and databases that are read again; new collections are read
+   *   anyway. null: all
    * @throws Error the catalog cannot be read
    */
-  async *read(): AsyncGenerator<Delta> {
+  async *read(changed: ReadonlySet<string> | null): AsyncGenerator<Delta> {
     const primary = await primaryOf(this.#runtime, configAddress)
     if (primary === null) throw new Error('the config server is down or has no primary')
     if (primary !== this.#primary) this.forget()
@@ -72,8 +75,10 @@ export class LiveCatalogReader {
     const { setting } = await this.#ask('config.get-setting', { id: 'balancer' })
     yield { type: 'balancer', balancer: balancerOf(parseSettings(setting)) }
     const { collections } = await this.#ask('config.get-collections', {})
-    for (const document of collections) yield* this.#readCollection(findField(document, '_id')!.asString(), known)
     const names = new Set(collections.map((document) => findField(document, '_id')!.asString()))
+    const mayHaveChanged = (ns: string): boolean =>
+      changed === null || !known.has(ns) || changed.has(ns) || changed.has(ns.slice(0, ns.indexOf('.')))
+    for (const ns of names) if (mayHaveChanged(ns)) yield* this.#readCollection(ns, known)
     for (const ns of known.keys()) if (!names.has(ns)) known.delete(ns)
     this.#found = new Set(known.keys())
   }

@@ -3,7 +3,7 @@
  * has a reader: events arrive from the runtime, and the catalog is read after events that change it
  * and once a second, because zones and settings change without events.
  */
-import { createShortId, type ClusterEvent } from '@shardlab/actor'
+import { createShortId, type ClusterEvent, type OperationsEvent, type RoutedOperation } from '@shardlab/actor'
 import {
   LiveState,
   placeOf,
@@ -32,33 +32,38 @@ export interface RecordedCluster {
 }
 
 const lookIntervalMs = 1000
+/** Of the time, at most, that looks at everything take: a catalog may have many collections. */
+const lookShare = 0.05
+const lookIntervalMaxMs = 10_000
 /** Between looks after events, because an insert can cause many splits. */
 const leastIntervalMs = 100
+/** Of an operation: to compute a key takes some time. */
+const keysMax = 5
 
-/** What the event is about is in the catalog. */
-const isOfCatalog: Readonly<Record<StreamedEvent['type'], boolean>> = {
+/** What is read of the catalog after an event: a collection or database, everything, or nothing. */
+const partsOfCatalog: Readonly<Record<StreamedEvent['type'], 'ns' | 'all' | null>> = {
   // Of the config server, it decides whether the catalog can be read.
-  member: true,
-  catalog: true,
-  split: true,
-  merge: true,
-  migration: true,
-  resharding: true,
-  jumbo: true,
-  rollback: true,
+  member: 'all',
+  catalog: 'ns',
+  split: 'ns',
+  merge: 'ns',
+  migration: 'ns',
+  resharding: 'ns',
+  jumbo: 'ns',
+  rollback: 'all',
   // Splits and migrations of a round have events of their own.
-  'balancer-round': false,
-  'range-deleted': false,
-  'member-state': false,
-  election: false,
-  'step-down': false,
-  'rollback-failed': false,
-  'replication-lag': false,
-  'fault-applied': false,
-  'fault-struck': false,
-  'fault-healed': false,
-  limit: false,
-  log: false,
+  'balancer-round': null,
+  'range-deleted': null,
+  'member-state': null,
+  election: null,
+  'step-down': null,
+  'rollback-failed': null,
+  'replication-lag': null,
+  'fault-applied': null,
+  'fault-struck': null,
+  'fault-healed': null,
+  limit: null,
+  log: null,
 }
 const newId = createShortId({ bytes: (length) => randomBytes(length) })
 
@@ -144,13 +149,15 @@ class Recording {
   readonly #catalog: LiveCatalogReader
   readonly #members: LiveMembers
   readonly #unsubscribe: () => void
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout | null = null
   #running: Promise<void> | null = null
   /** Begins when the running one has ended. */
   #next: Promise<void> | null = null
   /** After an event, to come. */
   #soon: NodeJS.Timeout | null = null
   #readsCatalogSoon = false
+  /** Collections and databases that the next read of the catalog reads. null: all */
+  #changed: Set<string> | null = new Set()
   #lastSoonMs = -Infinity
   #hasEnded = false
 
@@ -163,12 +170,12 @@ class Recording {
     this.state.apply({ type: 'ready' })
     cluster.watched.set(this, ['operations'])
     this.#unsubscribe = cluster.runtime.onEvent((event) => this.#onEvent(event))
-    this.#timer = setInterval(() => void this.look(), lookIntervalMs).unref()
+    this.#lookAfter(lookIntervalMs)
   }
 
   end(): void {
     this.#hasEnded = true
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer!)
     if (this.#soon !== null) clearTimeout(this.#soon)
     this.#cluster.watched.set(this, [])
     this.#unsubscribe()
@@ -182,10 +189,28 @@ class Recording {
     void this.look()
   }
 
+  #lookAfter(ms: number): void {
+    const look = async (): Promise<void> => {
+      const beganMs = performance.now()
+      await this.look()
+      if (this.#hasEnded) return
+      const shareMs = (performance.now() - beganMs) / lookShare
+      const canRead = this.state.catalog.error === null
+      this.#lookAfter(canRead ? Math.min(lookIntervalMaxMs, Math.max(lookIntervalMs, shareMs)) : lookIntervalMs)
+    }
+    this.#timer = setTimeout(() => void look(), ms).unref()
+  }
+
   /**
-   * Compares the state with the cluster. Resolves when a look that began after the call has ended.
+   * Compares the whole state with the cluster. Resolves when a look that began after the call has
+   * ended.
    */
   look(): Promise<void> {
+    this.#changed = null
+    return this.#lookAtChanges()
+  }
+
+  #lookAtChanges(): Promise<void> {
     if (this.#running === null) return this.#begin()
     this.#next ??= this.#running.then(() => this.#begin())
     return this.#next
@@ -202,7 +227,10 @@ class Recording {
 
   async #look(): Promise<void> {
     await this.#compare()
-    if (!this.#hasEnded && this.state.cluster?.topology === 'sharded') await this.#readCatalog()
+    if (this.#hasEnded || this.state.cluster?.topology !== 'sharded') return
+    const changed = this.#changed
+    this.#changed = new Set()
+    await this.#readCatalog(changed)
   }
 
   async #compare(): Promise<void> {
@@ -212,22 +240,25 @@ class Recording {
   }
 
   /** Faults and members change in the same turn as their events, after them. */
-  #lookSoon(readsCatalog: boolean): void {
-    this.#readsCatalogSoon ||= readsCatalog
+  #lookSoon(event: StreamedEvent): void {
+    const part = partsOfCatalog[event.type]
+    this.#readsCatalogSoon ||= part !== null
+    if (part === 'all') this.#changed = null
+    else if (part === 'ns') this.#changed?.add((event as StreamedEvent & { readonly ns: string }).ns)
     if (this.#soon !== null) return
     const delayMs = Math.max(0, this.#lastSoonMs + leastIntervalMs - performance.now())
     this.#soon = setTimeout(() => {
       this.#soon = null
       this.#lastSoonMs = performance.now()
-      void (this.#readsCatalogSoon ? this.look() : this.#compare())
+      void (this.#readsCatalogSoon ? this.#lookAtChanges() : this.#compare())
       this.#readsCatalogSoon = false
     }, delayMs).unref()
   }
 
-  async #readCatalog(): Promise<void> {
+  async #readCatalog(changed: ReadonlySet<string> | null): Promise<void> {
     const shards = new Set<string>()
     try {
-      for await (const delta of this.#catalog.read()) {
+      for await (const delta of this.#catalog.read(changed)) {
         if (delta.type === 'shard') shards.add(delta.shard.id)
         this.#add(delta)
       }
@@ -261,7 +292,7 @@ class Recording {
   }
 
   #onEvent(event: ClusterEvent): void {
-    if (event.type === 'operations') this.#add({ type: 'operations', operations: event })
+    if (event.type === 'operations') this.#addOperations(event)
     if (!isStreamed(event)) return
     this.#add({ type: 'event', event })
     switch (event.type) {
@@ -281,7 +312,20 @@ class Recording {
         break
       default:
     }
-    if (event.type !== 'log') this.#lookSoon(isOfCatalog[event.type])
+    if (event.type !== 'log') this.#lookSoon(event)
+  }
+
+  #addOperations(event: OperationsEvent): void {
+    const samples = event.samples.map((sample) => ({ ...sample, keys: this.#keysOf(sample) }))
+    this.#add({ type: 'operations', operations: { ...event, samples } })
+  }
+
+  #keysOf({ ns, kind, bounds }: RoutedOperation): (readonly [string, string])[] {
+    if (kind === 'broadcast') return []
+    return bounds.slice(0, keysMax).flatMap(([low, high]) => {
+      const keys = [low, high].map((bound) => this.#catalog.keyOf(ns, bound))
+      return keys[0] === undefined || keys[1] === undefined ? [] : [[keys[0], keys[1]] as const]
+    })
   }
 
   #addMigration(event: Extract<StreamedEvent, { type: 'migration' }>): void {

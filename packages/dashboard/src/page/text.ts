@@ -11,6 +11,8 @@ export function noCollection({ cluster, catalog }: LiveState): string {
 
 export const whole = (value: number): string => Math.round(value).toLocaleString('en')
 
+export const percent = (share: number): string => `${(100 * share).toFixed(share < 0.095 ? 1 : 0)} %`
+
 export const timeText = (ms: number): string => new Date(ms).toISOString().slice(11, 23)
 
 export const counted = (count: number, noun: string): string => `${whole(count)} ${noun}${count === 1 ? '' : 's'}`

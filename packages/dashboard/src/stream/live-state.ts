@@ -1,4 +1,3 @@
-import type { OperationsEvent } from '@shardlab/actor'
 import type {
   ClusterFacts,
   Delta,
@@ -9,6 +8,7 @@ import type {
   LiveFault,
   LiveMember,
   LiveMigration,
+  LiveOperations,
   LiveShard,
   StreamedEvent,
 } from './deltas.js'
@@ -60,7 +60,7 @@ export class LiveState {
   /** Oldest first. */
   readonly events: StreamedEvent[] = []
   /** Of all routers, oldest first. */
-  readonly operations: OperationsEvent[] = []
+  readonly operations: LiveOperations[] = []
   readonly #chunks = new Map<string, LiveChunk[]>()
   /** Kept up to date with each delta: there may be 100,000 chunks. */
   readonly #counts = new Map<string, CountedChunks>()
@@ -151,10 +151,10 @@ export class LiveState {
     yield { type: 'ready' }
   }
 
-  #addOperations(added: OperationsEvent): void {
+  #addOperations(added: LiveOperations): void {
     const { operations } = this
     operations.push(added)
-    const isOld = ({ atMs }: OperationsEvent): boolean => atMs < added.atMs - operationsKeptMs
+    const isOld = ({ atMs }: LiveOperations): boolean => atMs < added.atMs - operationsKeptMs
     while (operations.length > operationsMax || isOld(operations[0]!)) operations.shift()
   }
 

@@ -5,6 +5,7 @@
 import type { LiveChunk, LiveMigration, LiveZone } from '../../stream/deltas.js'
 import { placeOf } from '../../stream/live-state.js'
 import { badColour, colourOf, inkColour, ruleColour } from '../palette.js'
+import type { Heat } from '../heat.js'
 import type { ChunkWindow } from './chunk-window.js'
 
 export interface ChunkMapData {
@@ -13,12 +14,15 @@ export interface ChunkMapData {
   readonly zones: readonly LiveZone[]
   readonly migrations: readonly LiveMigration[]
   readonly window: ChunkWindow
+  /** null: no operations are known. */
+  readonly heat: Heat | null
   /** A place in the list; null: none. */
   readonly selected: number | null
 }
 
 export const labelWidth = 74
 const zoneHeight = 16
+const heatHeight = 12
 const laneGap = 3
 const fontSize = 12
 
@@ -29,9 +33,12 @@ export interface MapSize {
   readonly top: number
 }
 
-export function sizeOf(width: number, { shards, zones }: Pick<ChunkMapData, 'shards' | 'zones'>): MapSize {
+export function sizeOf(
+  width: number,
+  { shards, zones, heat }: Pick<ChunkMapData, 'shards' | 'zones' | 'heat'>,
+): MapSize {
   const laneHeight = Math.max(14, Math.min(28, Math.floor(320 / Math.max(1, shards.length))))
-  const top = zones.length > 0 ? zoneHeight + 6 : 4
+  const top = 4 + (zones.length > 0 ? zoneHeight + 2 : 0) + (heat === null ? 0 : heatHeight + 4)
   return { width, laneHeight, top, height: top + shards.length * (laneHeight + laneGap) + 4 }
 }
 
@@ -58,6 +65,7 @@ export function drawChunkMap(canvas: HTMLCanvasElement, size: MapSize, data: Chu
   map.lanes()
   map.chunks()
   map.zones()
+  map.heat()
   map.migrations()
   map.selection()
 }
@@ -188,6 +196,27 @@ class ChunkMapDrawing {
       context.textAlign = 'center'
       if (context.measureText(zone).width < to - from - 4) context.fillText(zone, (from + to) / 2, 2 + zoneHeight / 2)
     }
+  }
+
+  /** As dark as the share of the operations, relative to the hottest chunk. */
+  heat(): void {
+    const { heat, window } = this.#data
+    if (heat === null) return
+    const context = this.#context
+    const top = this.#size.top - heatHeight - 2
+    context.fillStyle = inkColour()
+    context.textAlign = 'left'
+    context.fillText('operations', 0, top + heatHeight / 2 + 1, labelWidth - 6)
+    const pixels = Math.min(window.to - window.from, Math.ceil(this.#size.width - labelWidth))
+    const perPixel = (window.to - window.from) / Math.max(1, pixels)
+    for (let pixel = 0; pixel < pixels; pixel++) {
+      const [from, to] = [pixel, pixel + 1].map((each) => window.from + Math.round(each * perPixel))
+      const share = heat.shares.subarray(from, to).reduce((most, each) => Math.max(most, each), 0)
+      if (share === 0) continue
+      context.globalAlpha = 0.15 + 0.85 * (share / heat.most)
+      context.fillRect(this.#xOf(from!), top, Math.max(1, this.#xOf(to!) - this.#xOf(from!)), heatHeight)
+    }
+    context.globalAlpha = 1
   }
 
   /** Framed at the donor and, dashed, at the recipient, with a line between them. */

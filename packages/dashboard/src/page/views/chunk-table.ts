@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveChunk } from '../../stream/deltas.js'
 import type { App } from '../app.js'
-import { boundText, whole } from '../text.js'
+import { boundText, percent, whole } from '../text.js'
 import type { ChunkMapData } from './chunk-canvas.js'
 import { tableFrame } from './table-frame.js'
 
@@ -12,6 +12,9 @@ const rowsMax = 200
 let isOpen = false
 
 const endOf = (chunks: readonly LiveChunk[], place: number): string => boundText(chunks[place + 1]?.min ?? 'MaxKey')
+
+/** Empty: none are known. */
+const heatText = ({ heat }: ChunkMapData, place: number): string => (heat === null ? '' : percent(heat.shares[place]!))
 
 function zonesOf({ chunks, zones }: ChunkMapData, place: number): string {
   const { key } = chunks[place]!
@@ -32,9 +35,10 @@ export function chunkDetails(data: ChunkMapData): TemplateResult {
 function sentenceOf(data: ChunkMapData, place: number): TemplateResult {
   const { min, shard, jumbo } = data.chunks[place]!
   const zones = zonesOf(data, place)
+  const heat = heatText(data, place)
   return html`Chunk ${whole(place + 1)} on <strong>${shard}</strong>: from <code>${boundText(min)}</code> to
     <code>${endOf(data.chunks, place)}</code
-    >${zones === '' ? '' : `, zone ${zones}`}${jumbo === true ? ', jumbo' : ''}.`
+    >${zones === '' ? '' : `, zone ${zones}`}${jumbo === true ? ', jumbo' : ''}${heat === '' ? '' : `, ${heat} of the operations`}.`
 }
 
 export function chunkTable(data: ChunkMapData, app: App): TemplateResult {
@@ -62,8 +66,9 @@ function rows(data: ChunkMapData): TemplateResult {
         <td>${shard}</td>
         <td>${zonesOf(data, window.from + i)}</td>
         <td>${jumbo === true ? 'jumbo' : ''}</td>
+        <td>${heatText(data, window.from + i)}</td>
       </tr>`,
   )
-  return html`${tableFrame('Chunks', ['from', 'to', 'shard', 'zone', 'jumbo'], chunkRows, 'chunk-table')}
+  return html`${tableFrame('Chunks', ['from', 'to', 'shard', 'zone', 'jumbo', 'operations'], chunkRows, 'chunk-table')}
   ${left > 0 ? html`<p class="soft">${whole(left)} more: zoom in.</p>` : ''}`
 }

@@ -5,7 +5,8 @@ import { placeOf, type ChunkCounts } from '../../stream/live-state.js'
 import { chunkDetails, chunkTable } from './chunk-table.js'
 import type { App, View } from '../app.js'
 import { isDark } from '../palette.js'
-import { boundText, counted, noCollection } from '../text.js'
+import { knownHeatOf, type Heat } from '../heat.js'
+import { boundText, counted, noCollection, percent } from '../text.js'
 import { drawChunkMap, labelWidth, scaleOf, sizeOf, type ChunkMapData } from './chunk-canvas.js'
 import { historySlider, showPresent, shownChunks } from './history-slider.js'
 import { allOf, around, clamp, pan, zoom, type ChunkWindow } from './chunk-window.js'
@@ -17,7 +18,7 @@ let shownWindow: ChunkWindow | null = null
 let selectedKey: string | null = null
 
 /** What the canvas shows, because most deltas do not change it. */
-let drawn: { readonly canvas: HTMLCanvasElement; readonly what: string } | null = null
+let drawn: { readonly canvas: HTMLCanvasElement; readonly what: string; readonly heat: Heat | null } | null = null
 
 export const collectionsView: View = {
   name: 'collections',
@@ -51,9 +52,10 @@ export const collectionsView: View = {
     const data = dataOf(collection, app)
     const size = sizeOf(canvas.clientWidth, data)
     const { chunks: _, ...others } = data
-    const what = JSON.stringify([shownChunks(collection.ns, app).id, size, others, devicePixelRatio, isDark()])
-    if (drawn?.canvas === canvas && drawn.what === what) return
-    drawn = { canvas, what }
+    const { heat, ...rest } = others
+    const what = JSON.stringify([shownChunks(collection.ns, app).id, size, rest, devicePixelRatio, isDark()])
+    if (drawn?.canvas === canvas && drawn.what === what && drawn.heat === heat) return
+    drawn = { canvas, what, heat }
     drawChunkMap(canvas, size, data)
   },
 }
@@ -80,10 +82,12 @@ function choose(ns: string, app: App): void {
 
 function dataOf({ ns, zones }: LiveCollection, app: App): ChunkMapData {
   const { state } = app
-  const { chunks, atMs } = shownChunks(ns, app)
+  const shown = shownChunks(ns, app)
+  const { chunks, atMs } = shown
+  const heat = knownHeatOf(ns, shown, state.operations)
   const place = selectedKey === null ? 0 : placeOf(chunks, selectedKey)
   return {
-    ...{ chunks, zones, shards: [...state.shards.keys()].sort() },
+    ...{ chunks, zones, heat: heat.most === 0 ? null : heat, shards: [...state.shards.keys()].sort() },
     // Those of the past are in the timeline.
     migrations: atMs === null ? [...state.migrations.values()].filter((migration) => migration.ns === ns) : [],
     window: shownWindow === null ? allOf(chunks.length) : clamp(shownWindow, chunks.length),
@@ -149,6 +153,7 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     ...(zones.length === 0 ? [] : [counted(zones.length, 'zone range')]),
     ...(jumbo === 0 ? [] : [`▲ ${jumbo} jumbo`]),
     ...(migrations.length === 0 ? [] : [counted(migrations.length, 'migration')]),
+    ...(data.heat === null ? [] : [`the hottest chunk has ${percent(data.heat.most)} of the operations`]),
     ...(collection.balanced ? [] : ['balancing is off']),
   ].join(' · ')
   const isAll = window.to - window.from === chunks.length

@@ -1,0 +1,48 @@
+import t from 'tap'
+import { heatOf } from '../src/page/heat.js'
+import type { LiveChunk, LiveOperations } from '../src/index.js'
+
+const chunks: LiveChunk[] = ['10', '20', '30', '40'].map((key) => ({ key, min: '{}', shard: 'shard01' }))
+
+function event(operations: number, samples: readonly (readonly [ns: string, keys: readonly [string, string][]])[]) {
+  return {
+    shapes: [{ operations }],
+    samples: samples.map(([ns, keys]) => ({ ns, keys })),
+  } as unknown as LiveOperations
+}
+
+t.test('chunks have the share of the operations that went to them', async (t) => {
+  const events = [
+    event(60, [
+      ['a.b', [['10', '10']]],
+      ['a.b', [['2f', '2f']]],
+      ['a.c', [['10', '10']]],
+    ]),
+    // Across three chunks, and an operation with two bounds.
+    event(1, [['a.b', [['25', '40']]]]),
+    event(2, [
+      [
+        'a.b',
+        [
+          ['30', '30'],
+          ['35', '35'],
+        ],
+      ],
+    ]),
+    event(100, [['a.b', []]]),
+  ]
+  const { shares, most } = heatOf('a.b', chunks, events)
+  const sum = 20 + 20 + 1 + 2
+  const expected = [20, 20 + 1 / 3, 1 / 3 + 2, 1 / 3].map((each) => each / sum)
+  t.ok(
+    shares.every((share, i) => Math.abs(share - expected[i]!) < 1e-9),
+    shares.join(),
+  )
+  t.equal(most, shares[1])
+})
+
+t.test('without operations there is no heat', async (t) => {
+  t.equal(heatOf('a.b', chunks, []).most, 0)
+  t.equal(heatOf('a.b', [], [event(1, [['a.b', [['10', '10']]]])]).most, 0)
+  t.equal(heatOf('a.b', chunks, [event(1, [['a.b', [['05', '05']]]])]).most, 0, 'a key before all chunks')
+})
