@@ -45,6 +45,13 @@ t.test('with access control a page shows nothing before a login', options, async
     await page.locator('[data-member=mongos01][data-state=running]').waitFor()
     await page.getByRole('button', { name: 'Restart shard01' }).click()
     await page.getByText('✓ nothing is broken').waitFor()
+    // What answers about users can be healed without an answer.
+    await page.getByRole('button', { name: 'Pause mongos01' }).click()
+    await page.getByRole('button', { name: 'Resume mongos01' }).click()
+    await page.getByRole('button', { name: 'Pause mongos01' }).waitFor()
+    const restarts = ['Crash config', 'Crash mongos01', 'Restart mongos01', 'Restart config'] as const
+    for (const name of restarts) await page.getByRole('button', { name, exact: true }).click()
+    await page.getByText('✓ nothing is broken').waitFor()
     const root = await MongoClient.connect(rootUri)
     await root.db('admin').command({ dropUser: 'root' })
     await page.getByRole('button', { name: 'Crash shard01' }).click()

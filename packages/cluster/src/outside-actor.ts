@@ -13,6 +13,7 @@ import { replyOf } from './answer-command.js'
 import { copyVerbs, type WireCopies } from './copies/wire-copies.js'
 import { answerAboutFaults } from './faults/answer-about-faults.js'
 import type { Faults } from './faults/faults.js'
+import type { ReadCluster } from './live/documents-by-shard.js'
 import { eventVerbs, type LiveStream } from './live/live-stream.js'
 import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
@@ -42,7 +43,8 @@ const handlers: {
       return options === null
         ? replyOf(refuseMembership)
         : answerAboutMembership({ runtime, faults, options }, request, from)
-    if (request.verb === 'documents') return documents(runtime, request)
+    if (request.verb === 'documents')
+      return documents({ runtime, topology: options?.topology ?? 'standalone' }, request)
     if (rollbackFileVerbs.has(request.verb)) return answerAboutRollbackFiles(runtime, request)
     if (!copyVerbs.has(request.verb)) return answerAboutFaults(faults, request)
     return copies === null ? replyOf(refuseToCopy) : copies.answer(request)
@@ -65,9 +67,12 @@ export function outsideActor(parts: () => ClusterParts): Actor {
 }
 
 /** Loaded on demand: only dashboards ask for documents. */
-async function documents(runtime: Runtime, request: RequestOf<'cluster.command'>): Promise<ReplyOf<'cluster.command'>> {
+async function documents(
+  cluster: ReadCluster,
+  request: RequestOf<'cluster.command'>,
+): Promise<ReplyOf<'cluster.command'>> {
   const { answerAboutDocuments } = await import('./live/documents-by-shard.js')
-  return answerAboutDocuments(runtime, request)
+  return answerAboutDocuments(cluster, request)
 }
 
 async function refuseMembership(): Promise<never> {

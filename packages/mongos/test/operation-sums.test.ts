@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { OperationsEvent } from '@shardlab/actor'
+import { createDeferred, type OperationsEvent } from '@shardlab/actor'
+import { decode } from '@shardlab/bson'
 import { cursorReply, staleReply, type FakeCluster } from './support/fake-cluster.js'
 import { Gone } from './support/fake-world.js'
 import { inserted, threeShards } from './support/three-shards.js'
@@ -91,6 +92,33 @@ t.test('stale replies and failures are counted', async (t) => {
   await cluster.run({ ping: 1 })
   t.match(await cluster.run({ unknown: 1 }), { ok: 0 })
   t.notOk(cluster.world.timers.has('operations'), 'other commands are not counted')
+})
+
+t.test('a long operation does not stretch the time of the sums', async (t) => {
+  const cluster = watchedCluster()
+  const gate = createDeferred<void>()
+  cluster.script(async (_, { body }) => {
+    if (decode(body)['filter'].x === 1) await gate.promise
+    return cursorReply([])
+  })
+  const long = cluster.start({ find: 'c', filter: { x: 1 } })
+  await cluster.world.drain()
+  cluster.world.nowMs += 1000
+  await cluster.run({ find: 'c', filter: { x: 2 } })
+  gate.resolve()
+  await cluster.world.settle(long)
+  await cluster.world.fire(cluster.mongos, 'operations')
+  const [first, second] = sums(cluster)
+  t.match(second!.shapes, [{ operations: 1, durationMs: 1000 }])
+  t.equal(second!.fromMs, first!.atMs, 'they begin after those before')
+})
+
+t.test('filters of other types have no shape', async (t) => {
+  const cluster = watchedCluster()
+  t.match(await cluster.run({ aggregate: 'c', pipeline: [{ $match: 'abcdefgh' }], cursor: {} }), { ok: 0 })
+  t.match(await cluster.run({ find: 'c', filter: 'abcdefgh' }), { ok: 0 })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: 'abcdefgh', u: {} }] }), { ok: 0 })
+  t.match(await cluster.run({ find: 'c', filter: { x: 1 } }), { ok: 1 }, 'the router goes on')
 })
 
 t.test('writes, pipelines and many shapes', async (t) => {

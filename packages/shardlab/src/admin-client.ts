@@ -66,12 +66,14 @@ export async function replyFrom(uri: string, command: Document, timeoutMs?: numb
 
 /** The URI without the user and without passwords, for messages. */
 export const withoutSecrets = (uri: string): string =>
-  uri.replace(/^(mongodb:\/\/)[^@/]*@/, '$1').replace(/(tlsCertificateKeyFilePassword=)[^&]*/i, '$1***')
+  uri.replace(/^([a-z+]*:\/\/).*@/i, '$1').replace(/(tlsCertificateKeyFilePassword=)[^&]*/i, '$1***')
 
 function hostsOf(uri: string): { readonly host: string; readonly port: number }[] {
-  const [, authority] = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)/.exec(uri) ?? []
+  const [, authority, path = ''] = /^mongodb:\/\/(?:[^@/?]*@)?([^/?]+)([^?]*)/.exec(uri) ?? []
   if (authority === undefined)
-    throw new ConnectError(`the URI is "${uri}"; it must be like mongodb://127.0.0.1:27017/.`)
+    throw new ConnectError(`the URI is "${withoutSecrets(uri)}"; it must be like mongodb://127.0.0.1:27017/.`)
+  if (authority.includes('@') || path.includes('@'))
+    throw new ConnectError('the URI has a user or a password with @, / or ?: write %40, %2F or %3F.')
   return authority.split(',').map((text) => {
     const [, bracketed, plain, port = '27017'] = /^(?:\[(.+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? []
     const host = bracketed ?? plain

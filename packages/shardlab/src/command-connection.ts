@@ -60,9 +60,10 @@ export class CommandConnection {
       this.#frames.push(chunk)
       const frame = this.#frames.next()
       if (frame === null) return
+      const { body } = decodeReply(frame)
       const waiting = this.#waiting
       this.#waiting = null
-      waiting?.resolve(decodeReply(frame).body)
+      waiting?.resolve(body)
     } catch {
       this.#fail(new Error('the server does not speak the wire protocol'))
     }

@@ -30,7 +30,8 @@ export interface RoutedEvent {
 
 /**
  * The operations that a mongos has routed since its last event of this type, about twice a second.
- * Emitted only while someone watches, and not without operations.
+ * Emitted only while someone watches, and not without operations. Faults of the clock do not
+ * concern its times.
  */
 export interface OperationsEvent {
   readonly type: 'operations'
@@ -56,7 +57,7 @@ export interface OperationShape {
    * Empty: there is no filter.
    */
   readonly shape: string
-  /** null: they failed before they reached a shard. */
+  /** null: they failed, and their shards are unknown. */
   readonly kind: RoutedEvent['kind'] | null
   readonly operations: number
   readonly failed: number
@@ -67,7 +68,7 @@ export interface OperationShape {
 export interface RoutedOperation extends Omit<RoutedEvent, 'type' | 'kind'> {
   readonly kind: RoutedEvent['kind'] | null
   readonly shape: string
-  /** Replies of shards that refused it, because the routing of the router was stale. */
+  /** Replies of shards that reported stale routing; the router then repeated the operation. */
   readonly staleReplies: number
   /** Code name of the failure; null: it succeeded. */
   readonly error: string | null

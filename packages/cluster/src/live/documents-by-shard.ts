@@ -16,6 +16,7 @@ import type { ShardKeyPattern } from '@shardlab/sharding'
 import { replyOf } from '../answer-command.js'
 import { OptionError } from '../option-error.js'
 import { primaryOf } from '../sets/primary-of.js'
+import type { TopologyName } from '../topology-name.js'
 import { patternOf, readChangedChunks } from './changed-chunks.js'
 import { hexOfKey, latestChunks, readChunks } from './live-chunks.js'
 
@@ -41,20 +42,29 @@ export interface DocumentsOfShard {
   readonly error: string | null
 }
 
+export interface ReadCluster {
+  readonly runtime: Runtime
+  readonly topology: TopologyName
+}
+
 /** Serves `{ shardlab: 'documents', ns, filter, limit }`. */
 export function answerAboutDocuments(
-  runtime: Runtime,
+  cluster: ReadCluster,
   { body }: RequestOf<'cluster.command'>,
 ): Promise<ReplyOf<'cluster.command'>> {
-  return replyOf(async () => ({ shards: await documentsByShard(runtime, decode(body, { promoteLongs: true })) }))
+  return replyOf(async () => ({ shards: await documentsByShard(cluster, decode(body, { promoteLongs: true })) }))
 }
 
 /**
  * @param fields `ns`, and if wanted `filter` (Extended JSON; default: all) and `limit` (of each
  *   shard, default 20)
- * @throws OptionError a field is wrong, or the config server is down
+ * @throws OptionError a field is wrong, the config server is down, or there are no shards
  */
-export async function documentsByShard(runtime: Runtime, fields: Document): Promise<DocumentsOfShard[]> {
+export async function documentsByShard(
+  { runtime, topology }: ReadCluster,
+  fields: Document,
+): Promise<DocumentsOfShard[]> {
+  if (topology !== 'sharded') throw new OptionError('documents needs a sharded cluster.')
   const { ns, filter = '{}', limit = defaultLimit } = fields
   if (typeof ns !== 'string' || !/^[^.]+\../.test(ns))
     throw new OptionError('documents needs ns, such as shop.orders: a database and a collection.')

@@ -1,4 +1,5 @@
 /** The dashboard of a cluster in this process. */
+import { configAddress } from '@shardlab/actor'
 import {
   openDashboard,
   type DashboardAccess,
@@ -11,12 +12,16 @@ import { manualRuntime } from '../create-runtime.js'
 import { DumpClient } from '../dumps/dump-client.js'
 import { faultForms } from '../faults/grammar.js'
 import { OptionError } from '../option-error.js'
+import { primaryOf } from '../sets/primary-of.js'
 import { timeToAdvance } from '../quantity-options.js'
 import { documentsByShard } from './documents-by-shard.js'
 import type { LiveRecorder } from './live-recorder.js'
-import { bodyOfPageCommand, replyOfPageCommand } from './page-command.js'
+import { bodyOfPageCommand, killOfRest, replyOfPageCommand } from './page-command.js'
 import { NoServerError, PageConnection } from './page-connection.js'
 import type { ShownCluster } from './shown-cluster.js'
+
+/** How often an open page is checked whose user reads only. */
+const checkIntervalMs = 5000
 
 /** @throws OptionError the port is in use */
 export async function openLiveDashboard(
@@ -51,10 +56,19 @@ function targetOf(cluster: ShownCluster, recorder: LiveRecorder): DashboardTarge
         throw error
       }
       const access = accessOf(cluster, recorder, connection)
+      let checkedMs = performance.now()
+      const check = async (): Promise<void> => {
+        await checkControl(connection).catch((error: unknown) => exceptWithoutUsers(error, cluster))
+        checkedMs = performance.now()
+      }
       return {
         ...access,
+        async next(reader, after, waitMs) {
+          if (performance.now() - checkedMs > checkIntervalMs) await check()
+          return access.next(reader, after, waitMs)
+        },
         async control(verb, fields) {
-          await checkControl(connection).catch(exceptWithoutServer)
+          await check()
           return access.control(verb, fields)
         },
       }
@@ -68,9 +82,14 @@ async function checkControl(connection: PageConnection): Promise<void> {
   if (reply['ok'] !== 1) throw new OptionError(`the user may not control the cluster: ${String(reply['errmsg'])}`)
 }
 
-/** The user has shown its rights before, and a page must be able to heal the routers. */
-function exceptWithoutServer(error: unknown): void {
-  if (!(error instanceof NoServerError)) throw error
+/**
+ * The user has shown its rights before, and a page must be able to heal what answers about users:
+ * the routers and the config server.
+ */
+async function exceptWithoutUsers(error: unknown, { runtime, options }: ShownCluster): Promise<void> {
+  if (error instanceof NoServerError) return
+  if (options.topology === 'sharded' && (await primaryOf(runtime, configAddress)) === null) return
+  throw error
 }
 
 function accessOf(
@@ -86,8 +105,15 @@ function accessOf(
     runRound: async () => ({ round: await balancer.runRound() }),
     balancerStart: async () => command('balancerStart'),
     balancerStop: async () => command('balancerStop'),
-    documents: async (fields) => ({ shards: await documentsByShard(runtime, { ...fields }) }),
-    runCommand: async (fields) => replyOfPageCommand(await connection.send(bodyOfPageCommand(fields))),
+    documents: async (fields) => ({
+      shards: await documentsByShard({ runtime, topology: options.topology }, { ...fields }),
+    }),
+    runCommand: async (fields) => {
+      const reply = await connection.send(bodyOfPageCommand(fields))
+      const kill = killOfRest(reply)
+      if (kill !== null) await connection.send(kill)
+      return replyOfPageCommand(reply)
+    },
     advance: async ({ durationMs }) => {
       await manualRuntime(runtime, options).advance(timeToAdvance(durationMs as number))
       return { nowMs: runtime.now() }

@@ -1,7 +1,8 @@
 /**
  * The live stream of a cluster, as docs/reference/live-stream.md describes it. Recorded while it
  * has a reader: events arrive from the runtime, and the catalog is read after events that change it
- * and once a second, because zones and settings change without events.
+ * and every second, or less often if that takes long, because zones and settings change without
+ * events.
  */
 import { createShortId, type ClusterEvent, type OperationsEvent, type RoutedOperation } from '@shardlab/actor'
 import {
@@ -263,6 +264,7 @@ class Recording {
         this.#add(delta)
       }
     } catch (error) {
+      this.#changed = null
       const { readAtMs } = this.state.catalog
       this.#add({ type: 'catalog', catalog: { readAtMs, error: (error as Error).message } })
       return

@@ -48,3 +48,18 @@ export function replyOfPageCommand(reply: Uint8Array): PageReply {
   const error = findField(reply, 'ok')?.isTruthy() === true ? null : (findField(reply, 'errmsg')?.asString() ?? '')
   return { error, reply: isLong ? `${text.slice(0, replyCharactersMax)}…` : text, documents }
 }
+
+/** Closes the cursor of a reply that has more documents than the page shows. null: it has none. */
+export function killOfRest(reply: Uint8Array): Uint8Array | null {
+  const id = findPath(reply, 'cursor.id')
+  const ns = findPath(reply, 'cursor.ns')?.asString()
+  if (id === undefined || ns === undefined || id.asBigInt() === 0n) return null
+  const [db, collection] = [ns.slice(0, ns.indexOf('.')), ns.slice(ns.indexOf('.') + 1)]
+  return new DocumentWriter(128)
+    .string('killCursors', collection)
+    .startArray('cursors')
+    .value('0', id)
+    .end()
+    .string('$db', db)
+    .finish()
+}

@@ -11,6 +11,9 @@ const firstConnectionId = 2 ** 31 - 3
 /** A client of this machine, with no port. */
 const remote = '127.0.0.1:0'
 const unauthorized = 13
+/** A paused member does not answer. */
+const answerTimeoutMs = 3000
+const commandTimeoutMs = 60_000
 let opened = 0
 
 export class NoServerError extends Error {
@@ -25,6 +28,7 @@ export class PageConnection {
   #login: PageLogin | null = null
   /** Where the user is logged in. */
   #server: Address | null = null
+  #loggingIn: Promise<void> | null = null
 
   constructor(runtime: Runtime, options: ResolvedOptions) {
     this.#runtime = runtime
@@ -33,27 +37,37 @@ export class PageConnection {
 
   /** @throws LoginError, NoServerError */
   async logIn(login: PageLogin): Promise<void> {
-    this.#server = await this.#findServer()
+    const server = await this.#findServer()
     const send = async (db: string, command: Document): Promise<Document> =>
-      decode(await this.#sendTo(this.#server!, encode({ ...command, $db: db })), { promoteLongs: true })
+      decode(await this.#sendTo(server, encode({ ...command, $db: db }), answerTimeoutMs), { promoteLongs: true })
     await logIn(send, login)
     this.#login = login
+    this.#server = server
   }
 
   /** Resolves with error replies, too. @throws LoginError, NoServerError */
   async command(db: string, command: Document): Promise<Document> {
-    return decode(await this.send(encode({ ...command, $db: db })), { promoteLongs: true })
+    const reply = await this.send(encode({ ...command, $db: db }), answerTimeoutMs)
+    return decode(reply, { promoteLongs: true })
   }
 
-  /** The same for a command with `$db`, as bytes. */
-  async send(body: Uint8Array): Promise<Uint8Array> {
+  /** The same for a command with `$db`, as bytes. @param timeoutMs default: a minute */
+  async send(body: Uint8Array, timeoutMs = commandTimeoutMs): Promise<Uint8Array> {
     const server = await this.#findServer()
     // A router that was restarted does not know the user.
-    if (this.#login !== null && server !== this.#server) await this.logIn(this.#login)
-    const reply = await this.#sendTo(server, body)
+    if (this.#login !== null && server !== this.#server) await this.#logInAgain()
+    const reply = await this.#sendTo(server, body, timeoutMs)
     if (this.#login === null || !isLoggedOut(reply)) return reply
-    await this.logIn(this.#login)
-    return this.#sendTo(server, body)
+    await this.#logInAgain()
+    return this.#sendTo(server, body, timeoutMs)
+  }
+
+  /** Commands that run at the same time share it: a connection has one login at a time. */
+  async #logInAgain(): Promise<void> {
+    this.#loggingIn ??= this.logIn(this.#login!).finally(() => {
+      this.#loggingIn = null
+    })
+    return this.#loggingIn
   }
 
   end(): void {
@@ -63,10 +77,10 @@ export class PageConnection {
         this.#runtime.request(address, 'client.disconnected', request).catch(() => {})
   }
 
-  async #sendTo(server: Address, body: Uint8Array): Promise<Uint8Array> {
+  async #sendTo(server: Address, body: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     const request = { connectionId: this.#connectionId, body, sequences: [], legacy: false, remote }
     try {
-      return (await this.#runtime.request(server, 'client.command', request)).body
+      return (await this.#runtime.request(server, 'client.command', request, { timeoutMs })).body
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
       throw new NoServerError(error.message)

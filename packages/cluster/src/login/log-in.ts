@@ -1,5 +1,6 @@
 /** Logs a client in, as drivers do. */
-import { Binary, type Document } from '@shardlab/bson'
+import { Binary, CommandError, type Document } from '@shardlab/bson'
+import { LoginError } from './login-error.js'
 import { ScramClient, type ScramName } from './scram-client.js'
 
 export interface Login {
@@ -14,15 +15,10 @@ export interface Login {
 /** Runs a command on the connection that is logged in. Resolves with error replies, too. */
 export type SendCommand = (db: string, command: Document) => Promise<Document>
 
-/** The message is that of the server. */
-export class LoginError extends Error {
-  override readonly name = 'LoginError'
-}
-
 /** @throws LoginError, and errors of `send` */
 export async function logIn(send: SendCommand, login: Login): Promise<void> {
   const { user, password, source } = login
-  const client = new ScramClient(login.mechanism ?? (await mechanismOf(send, login)), user, password)
+  const client = clientOf(login.mechanism ?? (await mechanismOf(send, login)), user, password)
   const start = { saslStart: 1, mechanism: client.mechanism, payload: binary(client.first), autoAuthorize: 1 }
   const challenge = await sendStep(send, source, { ...start, options: { skipEmptyExchange: true } })
   const proof = await client.last(textOf(challenge))
@@ -36,6 +32,15 @@ export async function logIn(send: SendCommand, login: Login): Promise<void> {
 /** Logs in with the certificate of the connection. @throws LoginError, and errors of `send` */
 export async function logInByCertificate(send: SendCommand): Promise<void> {
   await sendStep(send, '$external', { authenticate: 1, mechanism: 'MONGODB-X509' })
+}
+
+/** @throws LoginError the password has characters that SASLprep refuses */
+function clientOf(mechanism: ScramName, user: string, password: string): ScramClient {
+  try {
+    return new ScramClient(mechanism, user, password)
+  } catch (error) {
+    throw error instanceof CommandError ? new LoginError(error.message) : error
+  }
 }
 
 async function mechanismOf(send: SendCommand, { user, source }: Login): Promise<ScramName> {

@@ -3,6 +3,7 @@ import { passwordOf, scramMechanisms } from '@shardlab/auth'
 import { preparePasswordsByLibrary } from '@shardlab/runtime'
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { LoginError } from './login-error.js'
 
 export type ScramName = 'SCRAM-SHA-1' | 'SCRAM-SHA-256'
 
@@ -36,11 +37,11 @@ export class ScramClient {
     return `n,,${this.#bare}`
   }
 
-  /** @throws Error the server's message is malformed, or not an answer to {@link first} */
+  /** @throws LoginError the server's message is malformed, or not an answer to {@link first} */
   async last(challenge: string): Promise<string> {
     const [, nonce, salt, iterations] = /^r=([^,]+),s=([^,]+),i=(\d+)$/.exec(challenge) ?? []
     if (nonce?.startsWith(this.#nonce) !== true || Number(iterations) < iterationsMin)
-      throw new Error('the server has sent a malformed challenge')
+      throw new LoginError('the server has sent a malformed challenge')
     const salted = await this.#salted(salt!, Number(iterations))
     const clientKey = this.#sign(salted, 'Client Key')
     const withoutProof = `c=biws,r=${nonce}`
@@ -51,12 +52,12 @@ export class ScramClient {
     return `${withoutProof},p=${proof.toString('base64')}`
   }
 
-  /** @throws Error the server does not know the password */
+  /** @throws LoginError the server does not know the password */
   check(final: string): void {
     const signature = Buffer.from(/^v=(.*)$/.exec(final)?.[1] ?? '', 'base64')
     const own = this.#serverSignature
     if (own === null || signature.length !== own.length || !timingSafeEqual(signature, own))
-      throw new Error('the server does not know the password')
+      throw new LoginError('the server does not know the password')
   }
 
   async #salted(salt: string, iterations: number): Promise<Buffer> {

@@ -14,7 +14,7 @@ const samplesMax = 10
 type Kind = OperationShape['kind']
 type Sum = { -readonly [Field in keyof OperationShape]: OperationShape[Field] }
 
-/** Sums for the event `operations`. */
+/** Sums for the event `operations`. Faults of clocks do not concern them. */
 export class OperationSums {
   readonly #host: { readonly context: ActorContext }
   readonly #sums = new Map<string, Sum>()
@@ -47,7 +47,7 @@ export class OperationSums {
   /** At once after a pause, so that single operations appear at once. */
   #emitSoon(): void {
     const { context } = this.#host
-    const waitMs = this.#emittedAtMs + intervalMs - context.now()
+    const waitMs = this.#emittedAtMs + intervalMs - context.steadyNow()
     if (waitMs <= 0) return this.#emit()
     this.#isTimerSet = true
     context.setTimer(operationsTimer, waitMs)
@@ -55,7 +55,7 @@ export class OperationSums {
 
   #emit(): void {
     const { context } = this.#host
-    const atMs = context.now()
+    const atMs = context.steadyNow()
     context.emit({
       ...{ type: 'operations', atMs, mongos: context.address, fromMs: this.#fromMs },
       ...{ shapes: [...this.#sums.values()], shards: [...this.#shards], samples: this.#samples },
@@ -66,16 +66,18 @@ export class OperationSums {
     this.#samples = []
   }
 
-  /** @param noted null: it failed before it reached a shard */
+  /** @param noted null: it failed, and its shards are unknown */
   #add(invocation: MongosInvocation, noted: NotedTarget | null, failure: CommandError | null): void {
     const { operation } = invocation
     const to = noted === null ? null : noted.target
-    if (this.#sums.size === 0) this.#fromMs = operation.startedAtMs
+    const { context } = this.#host
+    const durationMs = context.now() - operation.startedAtMs
+    // Earlier operations of a long one are in the sums before.
+    if (this.#sums.size === 0) this.#fromMs = Math.max(this.#emittedAtMs, context.steadyNow() - durationMs)
     for (const shard of to?.shards ?? []) this.#shards.set(shard, (this.#shards.get(shard) ?? 0) + 1)
     const shape = shapeOf(invocation)
     const kind = to?.kind ?? null
     const ns = to?.ns ?? namespaceOf(invocation)
-    const durationMs = this.#host.context.now() - operation.startedAtMs
     const own = keyOf(operation.command, ns, kind, shape)
     const isRest = this.#sums.size >= shapesMax && !this.#sums.has(own)
     const key = isRest ? keyOf(operation.command, '', kind, null) : own
@@ -83,7 +85,7 @@ export class OperationSums {
     const isSampled = this.#samples.length < samplesMax
     if (sum === undefined || isSampled || durationMs > sum.slowest.durationMs) {
       const text = shape === null ? '' : toExtendedJson(shape)
-      const sample = { ...sampleOf(invocation, noted, failure), ns, shape: text, durationMs }
+      const sample = { ...sampleOf(invocation, noted, failure), atMs: context.steadyNow(), ns, shape: text, durationMs }
       if (isSampled) this.#samples.push(sample)
       if (sum === undefined) this.#sums.set(key, (sum = newSum(sample, isRest)))
       if (durationMs > sum.slowest.durationMs) sum.slowest = sample
@@ -114,13 +116,13 @@ function sampleOf(
   invocation: MongosInvocation,
   noted: NotedTarget | null,
   failure: CommandError | null,
-): Omit<RoutedOperation, 'ns' | 'shape' | 'durationMs'> {
+): Omit<RoutedOperation, 'atMs' | 'ns' | 'shape' | 'durationMs'> {
   const { host, operation, connectionId } = invocation
   const error = failure?.codeName ?? null
   const { staleReplies } = operation
   if (noted !== null) return { ...describeRouted(invocation, noted), staleReplies, error }
   return {
-    ...{ atMs: host.context.now(), mongos: host.context.address, opId: operation.id, connectionId },
+    ...{ mongos: host.context.address, opId: operation.id, connectionId },
     ...{ command: operation.command, shardKey: null, kind: null, shards: [], chunks: 0, bounds: [] },
     ...{ staleReplies, error },
   }

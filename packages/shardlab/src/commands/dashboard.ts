@@ -1,4 +1,4 @@
-import { bodyOfPageCommand, faultForms, OptionError, replyOfPageCommand } from '@shardlab/cluster'
+import { bodyOfPageCommand, faultForms, killOfRest, OptionError, replyOfPageCommand } from '@shardlab/cluster'
 import type { Batch } from '@shardlab/dashboard'
 import {
   openDashboard,
@@ -70,11 +70,16 @@ function accessAt(uri: string): DashboardAccess {
     next: (reader, after, waitMs) => events({ reader, after, waitMs: Math.min(waitMs, waitMsMax) }),
     close: async (reader) => void (await events({ reader, close: true })),
     control: async (verb, fields) =>
-      verb === 'runCommand'
-        ? replyOfPageCommand(await runCommand(uri, bodyOfPageCommand(fields)))
-        : replyFrom(uri, commandOf(verb, fields)),
+      verb === 'runCommand' ? commandAt(uri, fields) : replyFrom(uri, commandOf(verb, fields)),
     end: () => {},
   }
+}
+
+async function commandAt(uri: string, fields: PageFields): Promise<object> {
+  const reply = await runCommand(uri, bodyOfPageCommand(fields))
+  const kill = killOfRest(reply)
+  if (kill !== null) await runCommand(uri, kill)
+  return replyOfPageCommand(reply)
 }
 
 function commandOf(verb: Exclude<PageVerb, 'runCommand'>, fields: PageFields): Document {

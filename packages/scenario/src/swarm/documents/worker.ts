@@ -7,7 +7,12 @@ import type { Document } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { scanViolations } from '../checkers/cursors.js'
 import type { Code } from '../client/errors.js'
-import { transactionHistoryIncomplete, type AnsweredCommand, type SwarmClient } from '../client/swarm-client.js'
+import {
+  readTimeMs,
+  transactionHistoryIncomplete,
+  type AnsweredCommand,
+  type SwarmClient,
+} from '../client/swarm-client.js'
 import { pick } from '../draw.js'
 import { finding } from '../finding.js'
 import type { Verdicts } from '../verdicts.js'
@@ -148,10 +153,11 @@ export class DocumentsWorker {
     this.#note(answer)
   }
 
-  /** Any member serves reads that see the writes of their session. */
+  /** As on the server, a read without a limit waits for ever on a member that is too stale. */
   #preference(): Document {
     if (this.#ofSets?.chance(1, 3) !== true) return {}
-    return { $readPreference: { mode: pick(this.#ofSets, ['secondary', 'secondaryPreferred', 'nearest']) } }
+    const mode = pick(this.#ofSets, ['secondary', 'secondaryPreferred', 'nearest'])
+    return { $readPreference: { mode }, maxTimeMS: readTimeMs }
   }
 
   #updated(ns: string, model: Model, reply: Document, after: Known): void {
