@@ -124,14 +124,31 @@ t.test('many chunks come in several deltas, and replace what was there', async (
   t.equal(state.chunksOf('a.b').length, 1500)
 })
 
-t.test('sums of operations are kept for two minutes, at most 500', async (t) => {
+t.test('sums of operations are kept for two minutes, and samples for one', async (t) => {
   const state = new LiveState()
-  const add = (atMs: number): void => state.apply({ type: 'operations', operations: operationsAt(atMs) })
-  for (const atMs of [0, 100_000, 120_001]) add(atMs)
+  const sample = { opId: 1, keys: [] } as never
+  const add = (atMs: number): void =>
+    state.apply({ type: 'operations', operations: { ...operationsAt(atMs), samples: [sample] } })
+  for (const atMs of [0, 50_000, 100_000, 120_001]) add(atMs)
   t.same(
-    state.operations.map(({ atMs }) => atMs),
-    [100_000, 120_001],
+    state.operations.map(({ atMs, samples }) => [atMs, samples.length]),
+    [
+      [50_000, 0],
+      [100_000, 1],
+      [120_001, 1],
+    ],
   )
-  for (let i = 0; i < 600; i++) add(120_001)
-  t.equal(state.operations.length, 500)
+  for (let i = 0; i < 2100; i++) add(120_001)
+  t.equal(state.operations.length, 2000)
+})
+
+t.test('chunks that are sent again have another number of changes', async (t) => {
+  const state = new LiveState()
+  const chunks: Delta = { type: 'chunks', ns: 'a.b', from: '', to: null, chunks: [chunk('10', 'shard01')] }
+  state.apply({ type: 'snapshot', cluster })
+  state.apply(chunks)
+  const { changes } = state.countsOf('a.b')
+  state.apply({ type: 'snapshot', cluster })
+  state.apply(chunks)
+  t.not(state.countsOf('a.b').changes, changes)
 })

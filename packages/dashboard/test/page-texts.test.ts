@@ -1,5 +1,5 @@
 import t from 'tap'
-import { strictJson } from '../src/page/loose-json.js'
+import { parsed, readable, strictJson } from '../src/page/json-texts.js'
 import { shardPlansIn } from '../src/page/query-plan.js'
 import { shHelpers } from '../src/page/sh-helpers.js'
 
@@ -15,6 +15,29 @@ t.test('names may be without quotes', async (t) => {
   ])
     t.equal(strictJson(typed!), strict)
   for (const wrong of ['{', '{ a: b }', 'customer', "{ a: 'x' }"]) t.throws(() => strictJson(wrong), SyntaxError)
+})
+
+t.test('replies are indented, and their numbers are not changed', async (t) => {
+  const reply = '{"n":9007199254740993,"d":5.0,"a":[],"o":{},"l":[1,{"s":"x, {\\"y: 1"}]}'
+  const text = readable(reply)
+  t.match(text, /^\{\n  "n": 9007199254740993,\n  "d": 5\.0,\n  "a": \[\],\n/)
+  t.equal(
+    text,
+    `{
+  "n": 9007199254740993,
+  "d": 5.0,
+  "a": [],
+  "o": {},
+  "l": [
+    1,
+    {
+      "s": "x, {\\"y: 1"
+    }
+  ]
+}`,
+  )
+  t.same(parsed(reply.replace('9007199254740993', '1')), parsed(text.replace('9007199254740993', '1')))
+  t.equal(parsed('{"a":1…'), null)
 })
 
 t.test('the plan of each shard is read from explain', async (t) => {

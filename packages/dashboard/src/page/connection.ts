@@ -10,6 +10,8 @@ const retryMs = 1000
 export interface ConnectionListener {
   /** The state or the connection has changed. */
   changed(): void
+  /** The user of the page cannot log in again. @param why a sentence */
+  refused(why: string): void
 }
 
 export class Connection {
@@ -19,7 +21,7 @@ export class Connection {
   /** Why the server ended the stream; null: it did not. */
   lost: string | null = null
   faultForms: readonly string[] = []
-  /** The cluster wants a user, and has none of this page yet. */
+  /** The page must log in first. */
   needsLogin = false
   /** To log in again after a loss of the connection. */
   #login: PageLogin | null = null
@@ -43,6 +45,7 @@ export class Connection {
     socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(data as string) as ToPage))
     socket.addEventListener('close', () => {
       this.isOpen = false
+      this.needsLogin = false
       for (const waiting of this.#waiting.values()) waiting.reject(new Error('the connection is lost'))
       this.#waiting.clear()
       this.#listener.changed()
@@ -72,9 +75,13 @@ export class Connection {
 
   #greet({ faultForms, needsLogin }: Extract<ToPage, { faultForms: unknown }>): void {
     this.faultForms = faultForms
-    this.needsLogin = needsLogin
-    // The user may have been dropped since.
-    if (needsLogin && this.#login !== null) this.logIn(this.#login).catch(() => {})
+    this.needsLogin = needsLogin && this.#login === null
+    if (!needsLogin || this.#login === null) return
+    this.logIn(this.#login).catch((error: Error) => {
+      // The user may have been dropped since, or no router runs yet.
+      this.needsLogin = true
+      this.#listener.refused(error.message)
+    })
   }
 
   #apply(deltas: readonly Delta[]): void {

@@ -1,6 +1,9 @@
 /** How the operations on a collection are spread over its chunks, by samples of the routers. */
 import type { LiveChunk, LiveOperations } from '../stream/deltas.js'
 import { placeOf } from '../stream/live-state.js'
+import { memo } from './memo.js'
+
+const leastShare = 1e-12
 
 export interface Heat {
   /** Of each chunk its share of the operations; together 1, or 0 without operations. */
@@ -10,11 +13,12 @@ export interface Heat {
 }
 
 /**
- * Operations that went to one place count there; those with several bounds count for each of them
- * in equal parts. Broadcasts say nothing about chunks.
+ * An operation with several bounds counts for each of them in equal parts, and each bound for its
+ * chunks in equal parts. Broadcasts say nothing about chunks.
  */
 export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonly LiveOperations[]): Heat {
-  const shares = new Float64Array(chunks.length)
+  // How much more a chunk has than the one before it: a bound can have 100,000 chunks.
+  const steps = new Float64Array(chunks.length + 1)
   let sum = 0
   for (const { shapes, samples } of events) {
     const operations = shapes.reduce((total, each) => total + each.operations, 0)
@@ -25,13 +29,23 @@ export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonl
       for (const [low, high] of keys) {
         const [from, to] = [chunkAt(chunks, low), chunkAt(chunks, high)]
         if (from < 0) continue
-        for (let place = from; place <= to; place++) shares[place]! += weight / (to - from + 1)
+        const share = weight / (to - from + 1)
+        steps[from]! += share
+        steps[to + 1]! -= share
         sum += weight
       }
     }
   }
-  if (sum > 0) for (let place = 0; place < shares.length; place++) shares[place]! /= sum
-  return { shares, most: shares.reduce((most, share) => Math.max(most, share), 0) }
+  const shares = new Float64Array(chunks.length)
+  let [most, present] = [0, 0]
+  for (let place = 0; place < shares.length; place++) {
+    present += steps[place]!
+    // Sums and differences of fractions are seldom exactly 0.
+    const share = sum === 0 ? 0 : present / sum
+    shares[place] = share < leastShare ? 0 : share
+    most = Math.max(most, shares[place]!)
+  }
+  return { shares, most }
 }
 
 /** The chunk in which a key is; -1: before all. */
@@ -40,7 +54,7 @@ function chunkAt(chunks: readonly LiveChunk[], key: string): number {
   return chunks[place]?.key === key ? place : place - 1
 }
 
-let known: { readonly what: string; readonly heat: Heat } | null = null
+const known = memo<Heat>()
 
 /** {@link heatOf}, computed again only after a change. @param id equal ids mean equal chunks */
 export function knownHeatOf(
@@ -48,8 +62,5 @@ export function knownHeatOf(
   { id, chunks }: { readonly id: string; readonly chunks: readonly LiveChunk[] },
   events: readonly LiveOperations[],
 ): Heat {
-  const last = events.at(-1)
-  const what = JSON.stringify([ns, id, events.length, last?.atMs, last?.mongos])
-  if (known?.what !== what) known = { what, heat: heatOf(ns, chunks, events) }
-  return known.heat
+  return known([ns, id, events.at(-1)], () => heatOf(ns, chunks, events))
 }

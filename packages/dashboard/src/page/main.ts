@@ -24,7 +24,10 @@ let notice: Notice | null = null
 let isPaused = false
 let isScheduled = false
 
-const connection = new Connection({ changed: () => void (isPaused || redraw()) })
+const connection = new Connection({
+  changed: () => void (isPaused || redraw()),
+  refused: (why) => app.fail(why),
+})
 
 const app: App = {
   get state() {

@@ -78,7 +78,7 @@ export function samplesOf(events: readonly OperationsEvent[], max: number): Rout
 export function operationsByShard(events: readonly OperationsEvent[], endMs: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { atMs, shards } of events.toReversed()) {
-    if (atMs < endMs - 10_000) break
+    if (atMs < endMs - 10_000) continue
     for (const [shard, operations] of shards) counts.set(shard, (counts.get(shard) ?? 0) + operations)
   }
   return counts

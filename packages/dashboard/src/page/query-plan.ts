@@ -2,7 +2,7 @@
 
 export interface ShardPlan {
   readonly shard: string
-  /** From the first stage to the one that reads, such as `FETCH ← IXSCAN { customer: 1 }`. */
+  /** From the first stage to the one that reads, such as `FETCH ← IXSCAN customer_1`. */
   readonly stages: string
   readonly keysExamined: number
   readonly documentsExamined: number

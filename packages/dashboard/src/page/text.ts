@@ -13,6 +13,9 @@ export const whole = (value: number): string => Math.round(value).toLocaleString
 
 export const percent = (share: number): string => `${(100 * share).toFixed(share < 0.095 ? 1 : 0)} %`
 
+/** Of few operations also the tenths. */
+export const rateText = (value: number): string => (value < 10 ? value.toFixed(1) : whole(value))
+
 export const timeText = (ms: number): string => new Date(ms).toISOString().slice(11, 23)
 
 export const counted = (count: number, noun: string): string => `${whole(count)} ${noun}${count === 1 ? '' : 's'}`

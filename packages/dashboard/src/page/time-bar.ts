@@ -1,6 +1,7 @@
 /** Moves the clock of a cluster with a manual clock. */
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from './app.js'
+import { noteMove } from './now.js'
 
 const stepsMs = [
   ['1 s', 1000],
@@ -64,6 +65,7 @@ async function advance(durationMs: number, app: App): Promise<boolean> {
   isMoving = false
   if (reply === null) return false
   nowMs = (reply as { readonly nowMs: number }).nowMs
+  noteMove(nowMs)
   app.redraw()
   return true
 }

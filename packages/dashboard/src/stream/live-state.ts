@@ -18,8 +18,11 @@ import { weightOfChunk } from './weight.js'
 export const eventsMax = 500
 
 /** Older sums of operations are dropped. */
-const operationsKeptMs = 120_000
-const operationsMax = 500
+export const operationsKeptMs = 120_000
+/** Eight routers have fewer in that time. */
+const operationsMax = 2000
+/** Older samples are dropped: they are most of the data. */
+const samplesKeptMs = 60_000
 
 /** Of one delta in a snapshot, so that no message is large. */
 const chunksPerDelta = 1000
@@ -28,7 +31,7 @@ const deltaWeightMax = 1_000_000
 export interface ChunkCounts {
   readonly byShard: ReadonlyMap<string, number>
   readonly jumbo: number
-  /** A number that grows with each change of the chunks. */
+  /** Another number after each change of the chunks; no two collections have the same. */
   readonly changes: number
 }
 
@@ -64,6 +67,8 @@ export class LiveState {
   readonly #chunks = new Map<string, LiveChunk[]>()
   /** Kept up to date with each delta: there may be 100,000 chunks. */
   readonly #counts = new Map<string, CountedChunks>()
+  /** Snapshots do not reset it. */
+  #changes = 0
 
   /** In the order of their keys; empty: the collection is unknown. */
   chunksOf(ns: string): readonly LiveChunk[] {
@@ -154,8 +159,10 @@ export class LiveState {
   #addOperations(added: LiveOperations): void {
     const { operations } = this
     operations.push(added)
-    const isOld = ({ atMs }: LiveOperations): boolean => atMs < added.atMs - operationsKeptMs
-    while (operations.length > operationsMax || isOld(operations[0]!)) operations.shift()
+    const isOlder = ({ atMs }: LiveOperations, ms: number): boolean => atMs < added.atMs - ms
+    while (operations.length > operationsMax || isOlder(operations[0]!, operationsKeptMs)) operations.shift()
+    for (let i = 0; i < operations.length && isOlder(operations[i]!, samplesKeptMs); i++)
+      if (operations[i]!.samples.length > 0) operations[i] = { ...operations[i]!, samples: [] }
   }
 
   #replace({ ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>): void {
@@ -166,7 +173,7 @@ export class LiveState {
     const end = to === null ? known.length : placeOf(known, to)
     for (let i = start; i < end; i++) counts.add(known[i]!, -1)
     for (const chunk of chunks) counts.add(chunk, 1)
-    counts.changes++
+    counts.changes = ++this.#changes
     this.#chunks.set(ns, known)
     // An argument for each chunk would exceed the stack.
     if (chunks.length > chunksPerDelta) {

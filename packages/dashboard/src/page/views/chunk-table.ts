@@ -28,17 +28,21 @@ function zonesOf({ chunks, zones }: ChunkMapData, place: number): string {
 /** Also without a selection, because screen readers read changes of elements that are there. */
 export function chunkDetails(data: ChunkMapData): TemplateResult {
   return html`<p class="chosen" aria-live="polite">
-    ${data.selected === null ? nothing : sentenceOf(data, data.selected)}
-  </p>`
+      ${data.selected === null ? nothing : sentenceOf(data, data.selected)}
+    </p>
+    ${
+      data.selected === null || data.heat === null
+        ? nothing
+        : html`<p class="soft">It has ${heatText(data, data.selected)} of the operations.</p>`
+    }`
 }
 
 function sentenceOf(data: ChunkMapData, place: number): TemplateResult {
   const { min, shard, jumbo } = data.chunks[place]!
   const zones = zonesOf(data, place)
-  const heat = heatText(data, place)
   return html`Chunk ${whole(place + 1)} on <strong>${shard}</strong>: from <code>${boundText(min)}</code> to
     <code>${endOf(data.chunks, place)}</code
-    >${zones === '' ? '' : `, zone ${zones}`}${jumbo === true ? ', jumbo' : ''}${heat === '' ? '' : `, ${heat} of the operations`}.`
+    >${zones === '' ? '' : `, zone ${zones}`}${jumbo === true ? ', jumbo' : ''}.`
 }
 
 export function chunkTable(data: ChunkMapData, app: App): TemplateResult {

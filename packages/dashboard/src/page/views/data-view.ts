@@ -1,11 +1,11 @@
 /** Documents where they are stored, queries with their plans, and commands. */
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App, View } from '../app.js'
-import { strictJson } from '../loose-json.js'
+import { parsed, readable, strictJson } from '../json-texts.js'
 import { tones } from '../palette.js'
 import { shardPlansIn, type ShardPlan } from '../query-plan.js'
 import { counted, whole } from '../text.js'
-import { hasFailed, readable, shCommands, type PageReply } from './sh-commands.js'
+import { hasFailed, shCommands, type PageReply } from './sh-commands.js'
 import { tableFrame } from './table-frame.js'
 
 const limit = 20
@@ -19,16 +19,24 @@ interface DocumentsOfShard {
 }
 
 interface QueryResult {
-  readonly plans: readonly ShardPlan[]
+  /** null: the reply is too long to be read. */
+  readonly plans: readonly ShardPlan[] | null
   readonly explain: string
   readonly documents: readonly string[]
 }
 
+/** And of what: the form may have changed since. */
+type Shown = { readonly of: string } & (
+  | { readonly stored: readonly DocumentsOfShard[] }
+  | { readonly found: QueryResult }
+)
+
 /** null: the first collection. */
 let ns: string | null = null
 let filter = ''
-let stored: readonly DocumentsOfShard[] | null = null
-let found: QueryResult | null = null
+let shown: Shown | null = null
+/** A late reply must not replace that of a later request. */
+let requests = 0
 
 export const dataView: View = {
   name: 'data',
@@ -42,7 +50,7 @@ function parts(app: App): TemplateResult {
   const { collections, shards } = app.state
   const named = ns ?? [...collections.keys()].find((each) => !each.startsWith('config.')) ?? ''
   const names = [...shards.keys()].sort()
-  return html`${form(named, app)} ${documents(names)} ${query()}
+  return html`${form(named, app)} ${result(names)}
   ${shCommands({ ns: named === '' ? 'shop.orders' : named, collection: collections.get(named) ?? null, shards: names }, app)}`
 }
 
@@ -84,10 +92,27 @@ function form(named: string, app: App): TemplateResult {
   </section>`
 }
 
-/** null: it is not JSON, and the page says so. */
-function strictFilter(app: App): string | null {
+interface Request {
+  readonly db: string
+  readonly collection: string
+  /** Strict JSON. */
+  readonly filter: string
+  readonly of: string
+  isLatest(): boolean
+}
+
+/** null: the form is wrong, and the page says so. */
+function requestOf(named: string, app: App): Request | null {
+  const [, db, collection] = /^([^.]+)\.(.+)$/.exec(named) ?? []
+  if (db === undefined || collection === undefined) {
+    app.fail('The collection needs a database and a name, such as shop.orders.')
+    return null
+  }
   try {
-    return strictJson(filter)
+    const strict = strictJson(filter)
+    const number = ++requests
+    const of = strict === '{}' ? named : `${named}, ${filter.trim()}`
+    return { db, collection, filter: strict, of, isLatest: () => number === requests }
   } catch (error) {
     app.fail(`The filter is not JSON: ${(error as Error).message}.`)
     return null
@@ -95,30 +120,27 @@ function strictFilter(app: App): string | null {
 }
 
 async function showStored(named: string, app: App): Promise<void> {
-  const strict = strictFilter(app)
-  if (strict === null) return
-  const fields = { ns: named, filter: strict, limit }
+  const request = requestOf(named, app)
+  if (request === null) return
+  const fields = { ns: named, filter: request.filter, limit }
   const reply = await app.run('documents', fields, `The shards have been asked for ${named}.`)
-  if (reply === null) return
-  stored = (reply as { readonly shards: readonly DocumentsOfShard[] }).shards
-  found = null
+  if (reply === null || !request.isLatest()) return
+  shown = { of: request.of, stored: (reply as { readonly shards: readonly DocumentsOfShard[] }).shards }
   app.redraw()
 }
 
 async function runQuery(named: string, app: App): Promise<void> {
-  const strict = strictFilter(app)
-  if (strict === null) return
-  const [db, collection] = [named.slice(0, named.indexOf('.')), named.slice(named.indexOf('.') + 1)]
+  const request = requestOf(named, app)
+  if (request === null) return
+  const { db, collection, filter: strict, of } = request
   // As a text: numbers of 64 bits would not survive as numbers of JavaScript.
   const find = `{"find":${JSON.stringify(collection)},"filter":${strict},"limit":${limit},"singleBatch":true}`
   const explain = await ask(`{"explain":${find},"verbosity":"executionStats"}`, db, app)
   const reply = explain === null ? null : await ask(find, db, app)
-  if (explain === null || reply === null) return
-  found = {
-    ...{ plans: shardPlansIn(JSON.parse(explain.reply) as object), explain: readable(explain.reply) },
-    documents: reply.documents,
-  }
-  stored = null
+  if (explain === null || reply === null || !request.isLatest()) return
+  const plan = parsed(explain.reply)
+  const plans = plan === null ? null : shardPlansIn(plan)
+  shown = { of, found: { plans, explain: readable(explain.reply), documents: reply.documents } }
   app.redraw()
 }
 
@@ -128,14 +150,18 @@ async function ask(command: string, db: string, app: App): Promise<PageReply | n
   return answer === null || hasFailed(answer, app) ? null : answer
 }
 
-function documents(shards: readonly string[]): TemplateResult | typeof nothing {
-  if (stored === null) return nothing
-  const orphans = stored.reduce((sum, each) => sum + each.documents.filter(({ isOrphan }) => isOrphan).length, 0)
+function result(shards: readonly string[]): TemplateResult | typeof nothing {
+  if (shown === null) return nothing
+  return 'stored' in shown ? documents(shown.stored, shown.of, shards) : query(shown.found, shown.of)
+}
+
+function documents(stored: readonly DocumentsOfShard[], of: string, shards: readonly string[]): TemplateResult {
+  const hasOrphans = stored.some((each) => each.documents.some(({ isOrphan }) => isOrphan))
   return html`<section aria-label="Documents by shard">
-    <h2>Documents by shard</h2>
+    <h2>Documents by shard: ${of}</h2>
     <p class="soft">
       Up to ${limit} of each shard, as a direct client of the shard sees
-      them.${orphans === 0 ? '' : ' ▲ marks orphans: the shard does not own them, and routers do not return them.'}
+      them.${hasOrphans ? ' ▲ marks orphans: the shard does not own them, and routers do not return them.' : ''}
     </p>
     <div class="cards">${stored.map((each) => shardCard(each, shards))}</div>
   </section>`
@@ -159,10 +185,8 @@ function shardCard(
   </article>`
 }
 
-function query(): TemplateResult | typeof nothing {
-  if (found === null) return nothing
-  const { plans, explain, documents: rows } = found
-  const planRows = plans.map(
+function query({ plans, explain, documents: rows }: QueryResult, of: string): TemplateResult {
+  const planRows = (plans ?? []).map(
     (plan) =>
       html`<tr>
         <td>${plan.shard}</td>
@@ -174,12 +198,17 @@ function query(): TemplateResult | typeof nothing {
       </tr>`,
   )
   return html`<section aria-label="Query">
-    <h2>Query</h2>
+    <h2>Query: ${of}</h2>
     ${
-      plans.length === 0
-        ? html`<p>The plan has no shards.</p>`
-        : html`<p>It asked ${counted(plans.length, 'shard')}. Operations says why.</p>
-            ${tableFrame('Plan', ['shard', 'plan', 'keys', 'documents', 'returned', 'ms'], planRows, 'plan')}`
+      plans === null
+        ? html`<p>The reply of explain is too long to read the plans.</p>`
+        : plans.length === 0
+          ? html`<p>The plan has no shards.</p>`
+          : html`<p>
+                The query was sent to ${counted(plans.length, 'shard')}. The view Operations shows the reason, if the
+                query is among its samples.
+              </p>
+              ${tableFrame('Plan', ['shard', 'plan', 'keys', 'documents', 'returned', 'ms'], planRows, 'plan')}`
     }
     <p>
       ${rows.length === 0 ? 'It returned nothing.' : `It returned ${counted(rows.length, 'document')}, of up to ${limit}.`}

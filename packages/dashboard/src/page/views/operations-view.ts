@@ -3,6 +3,7 @@ import type { OperationShape, RoutedOperation } from '@shardlab/actor'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { routingReason } from '../../stream/routing-reason.js'
 import type { App, View } from '../app.js'
+import { memo } from '../memo.js'
 import { nowOf } from '../now.js'
 import { meanMs, samplesOf, shapesSince } from '../operation-sums.js'
 import { boundText, counted, shapeText, timeText, whole } from '../text.js'
@@ -13,9 +14,14 @@ const shapesSinceMs = 60_000
 const shownShapesMax = 20
 const shownOperationsMax = 50
 
+const knownShapes = memo<readonly OperationShape[]>()
+const knownSamples = memo<readonly RoutedOperation[]>()
+let shownShapes: readonly OperationShape[] = []
+let shownSamples: readonly RoutedOperation[] = []
+
 /** The panel may be above the visible part of the page. */
 let isNew = false
-/** Of which the page says why it went where it went. */
+/** Its routing is explained. */
 let chosen: RoutedOperation | null = null
 
 export const operationsView: View = {
@@ -40,7 +46,12 @@ const parts = (app: App): TemplateResult =>
     ${slowest(app)} ${recent(app)}`
 
 function slowest(app: App): TemplateResult {
-  const shapes = shapesSince(app.state.operations, nowOf(app.state) - shapesSinceMs)
+  const { operations } = app.state
+  const endMs = 1000 * Math.ceil(nowOf(app.state) / 1000)
+  const shapes = standing('table.shapes', shownShapes, () =>
+    knownShapes([operations.at(-1), endMs], () => shapesSince(operations, endMs - shapesSinceMs)),
+  )
+  shownShapes = shapes
   const rows = shapes.slice(0, shownShapesMax).map((each) => shapeRow(each, app))
   return html`<section>
     <h2>Slowest shapes of the last minute</h2>
@@ -49,7 +60,7 @@ function slowest(app: App): TemplateResult {
         ? html`<p>No operations.</p>`
         : tableFrame(
             'Slowest shapes',
-            ['operation', 'shape', 'kind', 'operations', 'mean ms', 'slowest ms', 'failed', 'slowest one'],
+            ['operation', 'shape', 'kind', 'operations', 'mean ms', 'slowest ms', 'failed', 'reason'],
             rows,
             'shapes',
           )
@@ -72,7 +83,12 @@ function shapeRow(each: OperationShape, app: App): TemplateResult {
 }
 
 function recent(app: App): TemplateResult {
-  const rows = samplesOf(app.state.operations, shownOperationsMax).map((each) => operationRow(each, app))
+  const { operations } = app.state
+  const samples = standing('table.operations', shownSamples, () =>
+    knownSamples([operations.at(-1)], () => samplesOf(operations, shownOperationsMax)),
+  )
+  shownSamples = samples
+  const rows = samples.map((each) => operationRow(each, app))
   return html`<section>
     <h2>Recent operations</h2>
     ${
@@ -85,7 +101,9 @@ function recent(app: App): TemplateResult {
             'operations',
           )
     }
-    <p class="soft">Of each router, ten in half a second.</p>
+    <p class="soft">
+      The first ten operations of each router in each half second. The list stands still while you point at it.
+    </p>
   </section>`
 }
 
@@ -102,8 +120,13 @@ function operationRow(each: RoutedOperation, app: App): TemplateResult {
   </tr>`
 }
 
+/** Under the pointer and the focus, a table stands still: no row moves away before a click. */
+function standing<Rows>(table: string, shown: Rows, next: () => Rows): Rows {
+  return document.querySelector(`${table}:is(:hover, :focus-within)`) === null ? next() : shown
+}
+
 const kindText = (kind: RoutedOperation['kind']): string =>
-  kind === null ? 'not routed' : kind === 'multi' ? 'multi-shard' : kind
+  kind === null ? 'unknown' : kind === 'multi' ? 'multi-shard' : kind
 
 function whyButton(operation: RoutedOperation, app: App): TemplateResult {
   const choose = (): void => {
@@ -124,7 +147,7 @@ function why(): TemplateResult | typeof nothing {
     <p>
       <strong>${command} on ${ns}</strong> ${
         kind === null
-          ? html`failed before it reached a shard.`
+          ? html`failed; its shards are unknown.`
           : html`asked ${counted(shards.length, 'shard')} (${shards.join(', ')}), ${routingReason({ ...chosen, kind })}.`
       }
     </p>
@@ -135,8 +158,8 @@ function why(): TemplateResult | typeof nothing {
         staleReplies === 0
           ? nothing
           : html`<li>
-              ${counted(staleReplies, 'answer')} said that the routing of the router was stale: it read the placement
-              again and repeated the operation.
+              ${staleReplies === 1 ? '1 reply' : `${staleReplies} replies`} reported stale routing: the router read the
+              placement again and repeated the operation.
             </li>`
       }
       <li>

@@ -1,11 +1,12 @@
 /** Operations a second by kind, over the last two minutes. */
 import { html, type TemplateResult } from 'lit-html'
 import uPlot from 'uplot'
+import type { LiveState } from '../../stream/live-state.js'
 import type { App } from '../app.js'
 import { nowOf } from '../now.js'
 import { rateNames, ratesOf, type RateName, type Rates } from '../operation-sums.js'
 import { badColour, colourOf, inkColour, isDark, ruleColour } from '../palette.js'
-import { timeText, whole } from '../text.js'
+import { rateText, timeText } from '../text.js'
 import { tableFrame } from './table-frame.js'
 
 const seconds = 120
@@ -32,12 +33,12 @@ let drawn: Drawn | null = null
 
 export function ratesChart(app: App): TemplateResult {
   const now = present(app)
-  const text = rateNames.map((name) => `${titles[name]} ${whole(now[name])}`).join(', ')
+  const text = rateNames.map((name) => `${titles[name]} ${rateText(now[name])}`).join(', ')
   const rows = rateNames.map(
     (name) =>
       html`<tr>
         <td>${titles[name]}</td>
-        <td data-rate=${name}>${whole(now[name])}</td>
+        <td data-rate=${name}>${rateText(now[name])}</td>
       </tr>`,
   )
   return html`<figure>
@@ -58,7 +59,7 @@ export function drawRates({ state }: App): void {
   const parent = document.querySelector<HTMLElement>('.plot')
   if (parent === null) return
   const look = `${parent.clientWidth} ${isDark()}`
-  const endSecond = Math.floor(nowOf(state) / 1000)
+  const endSecond = endSecondOf(state)
   if (drawn?.parent !== parent || drawn.look !== look) {
     drawn?.plot.destroy()
     parent.textContent = ''
@@ -69,6 +70,10 @@ export function drawRates({ state }: App): void {
   Object.assign(drawn, { endSecond, events })
   drawn.plot.setData(dataOf(ratesOf(state.operations, endSecond * 1000, seconds), endSecond))
 }
+
+/** The present second is not over, and with a clock that stands still it may never be. */
+const endSecondOf = (state: LiveState): number =>
+  Math.floor(nowOf(state) / 1000) + (state.cluster?.clock === 'manual' ? 1 : 0)
 
 function dataOf(rates: Rates, endSecond: number): uPlot.AlignedData {
   const times = Array.from({ length: seconds }, (_, i) => endSecond - seconds + i)

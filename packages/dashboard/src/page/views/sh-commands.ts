@@ -1,7 +1,7 @@
 /** Buttons for helpers of mongosh. Each shows its command, which can be changed and sent. */
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.js'
-import { strictJson } from '../loose-json.js'
+import { readable, strictJson } from '../json-texts.js'
 import { shHelpers, type HelperInput } from '../sh-helpers.js'
 
 /** Of `runCommand`. */
@@ -42,6 +42,7 @@ export function shCommands(given: HelperInput, app: App): TemplateResult {
           placeholder="choose a helper, or type a command"
           @input=${(event: Event) => {
             text = (event.target as HTMLInputElement).value
+            app.redraw()
           }}
       /></label>
       <button type="submit" class="main">Send</button>
@@ -72,13 +73,4 @@ async function run(app: App): Promise<void> {
 export function hasFailed({ error }: PageReply, app: App): boolean {
   if (error !== null) app.fail(error)
   return error !== null
-}
-
-/** A reply that was cut off is no JSON. */
-export function readable(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json), null, 2)
-  } catch {
-    return json
-  }
 }

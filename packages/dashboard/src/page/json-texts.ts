@@ -1,0 +1,34 @@
+/** Strings, which are kept, or names before a colon. */
+const stringOrName = /"(?:[^"\\]|\\.)*"|([A-Za-z_$][\w.$]*)(\s*:)/g
+
+/** JSON as people type it: names may be without quotes. @returns strict JSON @throws SyntaxError */
+export function strictJson(text: string): string {
+  const given = text.trim() === '' ? '{}' : text
+  const strict = given.replace(stringOrName, (all, name: string | undefined, colon: string) =>
+    name === undefined ? all : `"${name}"${colon}`,
+  )
+  JSON.parse(strict)
+  return strict
+}
+
+/** null: a reply that was cut off is no JSON. */
+export function parsed(json: string): object | null {
+  try {
+    return JSON.parse(json) as object
+  } catch {
+    return null
+  }
+}
+
+/** Indented, without a change of its numbers: some have 64 bits. */
+export function readable(json: string): string {
+  let indent = ''
+  return json.replace(/"(?:[^"\\]|\\.)*"|[{[]([\]}])?|[\]}]|,|:/g, (token, empty: string | undefined) => {
+    if (token === ',') return `,\n${indent}`
+    if (token === ':') return ': '
+    if (empty !== undefined || token.startsWith('"')) return token
+    if (token === '{' || token === '[') return `${token}\n${(indent += '  ')}`
+    indent = indent.slice(2)
+    return `\n${indent}${token}`
+  })
+}
