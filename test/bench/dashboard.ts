@@ -5,7 +5,15 @@
 import { cpus } from 'node:os'
 import { MongoClient } from 'mongodb'
 import { chromium, type Browser, type Page } from 'playwright-core'
-import { chunkDeltas, LiveState, Readers, type Delta, type LiveChunk } from '@shardlab/dashboard'
+import {
+  chunkDeltas,
+  LiveState,
+  Readers,
+  type Delta,
+  type LiveChunk,
+  type LiveOperation,
+  type LiveOperations,
+} from '@shardlab/dashboard'
 import { openDashboard } from '@shardlab/dashboard/server'
 import { up } from '../support/up.js'
 import type { BenchResult } from './bench.js'
@@ -14,10 +22,12 @@ const shards = Array.from({ length: 100 }, (_, i) => `shard${String(i + 1).padSt
 const chunkCount = 100_000
 const changesPerSecond = 100
 const changeEveryMs = 50
+const reportedPerSecond = 5000
+const routers = 4
 const measuredMs = 3000
 const ns = 'app.rows'
 const writers = 16
-const rounds = 5
+const rounds = 9
 
 export async function measure(): Promise<BenchResult> {
   const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
@@ -26,11 +36,12 @@ export async function measure(): Promise<BenchResult> {
     const large = await framesOfLarge(browser)
     const ratio = await costOfPage(browser)
     return {
-      title: `dashboard: a page of ${shards.length} shards, ${chunkCount} chunks and ${changesPerSecond} changes a second`,
+      title: `dashboard: a page of ${shards.length} shards, ${chunkCount} chunks, ${changesPerSecond} changes and ${reportedPerSecond} operations a second`,
       rows: [
         { name: 'from the request to the first map', value: `${large.firstMs.toFixed(0)} ms` },
         { name: 'frames a second, all chunks', value: large.all.toFixed(0) },
         { name: 'frames a second, 200 chunks', value: large.near.toFixed(0) },
+        { name: 'frames a second, operations', value: large.operations.toFixed(0) },
         { name: `operations of ${writers} clients with a page open, relative to none`, value: ratio.toFixed(2) },
       ],
       note: `Figures of the emulator, not of MongoDB. The ratio is the median of ${rounds} rounds. Node ${process.version}, ${cpus().length} cores.`,
@@ -40,7 +51,9 @@ export async function measure(): Promise<BenchResult> {
   }
 }
 
-async function framesOfLarge(browser: Browser): Promise<{ firstMs: number; all: number; near: number }> {
+async function framesOfLarge(
+  browser: Browser,
+): Promise<{ firstMs: number; all: number; near: number; operations: number }> {
   const state = largeState()
   const readers = new Readers({
     snapshot: () => state.snapshot(),
@@ -68,6 +81,12 @@ async function framesOfLarge(browser: Browser): Promise<{ firstMs: number; all: 
       readers.push(delta)
     }
   }, changeEveryMs)
+  let reported = 0
+  const reports = setInterval(() => {
+    const delta: Delta = { type: 'operations', operations: operationsOf(`mongos0${1 + (reported++ % routers)}`) }
+    state.apply(delta)
+    readers.push(delta)
+  }, 500 / routers)
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
     const beganMs = performance.now()
@@ -76,11 +95,43 @@ async function framesOfLarge(browser: Browser): Promise<{ firstMs: number; all: 
     const firstMs = performance.now() - beganMs
     const all = await framesPerSecond(page)
     for (let i = 0; i < 9; i++) await page.getByRole('button', { name: 'Zoom in' }).click()
-    return { firstMs, all, near: await framesPerSecond(page) }
+    const near = await framesPerSecond(page)
+    await page.locator('nav a', { hasText: 'Operations' }).click()
+    await page.locator('table.shapes').waitFor()
+    return { firstMs, all, near, operations: await framesPerSecond(page) }
   } finally {
     clearInterval(timer)
+    clearInterval(reports)
     await server.close()
   }
+}
+
+/** Half a second of a router. */
+function operationsOf(mongos: string): LiveOperations {
+  const atMs = Date.now()
+  const samples = Array.from({ length: 10 }, (_, i): LiveOperation => {
+    const { key, shard } = chunkAt(Math.floor(Math.random() * chunkCount))
+    const bound = [`{"a":${i}}`, `{"a":${i}}`] as const
+    return {
+      ...{
+        atMs,
+        mongos,
+        opId: i,
+        connectionId: 1,
+        ns,
+        command: 'find',
+        shardKey: '{"a":1}',
+        shape: `{"f${i}":"?number"}`,
+      },
+      ...{ kind: 'targeted', shards: [shard], chunks: 1, bounds: [bound], durationMs: i, staleReplies: 0, error: null },
+      keys: [[key, key]],
+    }
+  })
+  const shapes = Array.from({ length: 100 }, (_, i) => ({
+    ...({ ns, command: 'find', shape: `{"f${i}":"?number"}`, kind: 'targeted', failed: 0, durationMs: 10 } as const),
+    ...{ operations: reportedPerSecond / (2 * routers * 100), slowest: samples[i % samples.length]! },
+  }))
+  return { type: 'operations', atMs, fromMs: atMs - 500, mongos, shapes, shards: [], samples }
 }
 
 const chunkAt = (place: number): LiveChunk => ({
