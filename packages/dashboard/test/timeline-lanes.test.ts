@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { StreamedEvent } from '../src/index.js'
-import { lanesOf } from '../src/page/views/timeline-lanes.js'
+import type { LiveOperations, StreamedEvent } from '../src/index.js'
+import { errorLaneOf, lanesOf } from '../src/page/views/timeline-lanes.js'
 
 const migration = (atMs: number, id: string, stage: 'started' | 'cloned' | 'committed' | 'aborted'): StreamedEvent => ({
   ...{ type: 'migration', atMs, id, ns: 'a.b', from: 'shard01', to: 'shard02', min: '{}', max: '{}', stage },
@@ -46,4 +46,19 @@ t.test('events without a beginning in the history make no bar, and elections are
     { type: 'step-down', atMs: 4, member: 's-1', set: 's', term: 1, reason: 'command' },
   ])
   t.strictSame(lanes, [{ name: 'elections', items: [{ fromMs: 4, toMs: 4, text: 's-1 stepped down', kind: 'warn' }] }])
+})
+
+t.test('failed operations are bars of their seconds, as high as their rate', async (t) => {
+  const event = (fromMs: number, atMs: number, failed: number) =>
+    ({ fromMs, atMs, shapes: [{ kind: 'targeted', operations: 9, failed }] }) as unknown as LiveOperations
+  const second = { kind: 'bad' as const }
+  t.strictSame(errorLaneOf([event(200_000, 200_500, 4), event(201_000, 203_000, 4)], 203_400), {
+    name: 'errors',
+    items: [
+      { fromMs: 200_000, toMs: 201_000, text: '4.0 failed operations a second', ...second, share: 1 },
+      { fromMs: 201_000, toMs: 202_000, text: '2.0 failed operations a second', ...second, share: 0.5 },
+      { fromMs: 202_000, toMs: 203_000, text: '2.0 failed operations a second', ...second, share: 0.5 },
+    ],
+  })
+  t.equal(errorLaneOf([event(200_000, 200_500, 0)], 203_400), null)
 })

@@ -6,7 +6,7 @@ import { nowOf } from '../now.js'
 import { timeText, whole } from '../text.js'
 import { tableFrame } from './table-frame.js'
 import { timelineChart } from './timeline-chart.js'
-import { lanesOf } from './timeline-lanes.js'
+import { errorLaneOf, lanesOf } from './timeline-lanes.js'
 
 const shownEventsMax = 200
 /** Names in the forms of faults that stand for the target. The cluster may have no such members. */
@@ -139,10 +139,12 @@ function timeline(app: App): TemplateResult {
     if (!hidden.delete(kind)) hidden.add(kind)
     app.redraw()
   }
-  const lanes = lanesOf(events)
+  const nowMs = nowOf(app.state)
+  const errors = errorLaneOf(app.state.operations, nowMs)
+  const lanes = [...lanesOf(events), ...(errors === null ? [] : [errors])]
   return html`<section>
     <h2>Timeline</h2>
-    ${lanes.length === 0 ? nothing : timelineChart(lanes, nowOf(app.state))}
+    ${lanes.length === 0 ? nothing : timelineChart(lanes, nowMs)}
     <p class="buttons" role="group" aria-label="Kinds of events">
       ${kinds.map(
         (kind) =>

@@ -8,6 +8,7 @@ const barTop = 18
 const barHeight = 12
 /** Percent of the width, so that short bars are visible. */
 const leastWidth = 0.4
+const leastHeight = 3
 const axisHeight = 20
 /** A history of a moment would be as wide as the page. */
 const leastSpanMs = 10_000
@@ -20,7 +21,9 @@ export function timelineChart(lanes: readonly TimelineLane[], nowMs: number): Te
   const share = (atMs: number): number => Math.min(100, Math.max(0, (100 * (atMs - fromMs)) / spanMs))
   const height = lanes.length * laneHeight + axisHeight
   const summary = lanes.map(({ name, items }) =>
-    counted(items.length, name === 'balancer' ? 'round' : name.replace(/s$/, '')),
+    name === 'errors'
+      ? `${counted(items.length, 'second')} with errors`
+      : counted(items.length, name === 'balancer' ? 'round' : name.replace(/s$/, '')),
   )
   return html`<svg
     class="lanes"
@@ -41,7 +44,7 @@ export function timelineChart(lanes: readonly TimelineLane[], nowMs: number): Te
 
 /** A diamond for an instant, a bar for what lasts; bad ones are hatched by an outline. */
 function shape(
-  { fromMs, toMs, text, kind }: TimelineItem,
+  { fromMs, toMs, text, kind, share: ofHeight = 1 }: TimelineItem,
   share: (atMs: number) => number,
   top: number,
 ): TemplateResult {
@@ -51,6 +54,7 @@ function shape(
     return svg`<svg x="${from}%" y=${top + barTop + barHeight / 2} overflow="visible" class=${kind}>
       <path d="M0-7 5 0 0 7-5 0Z"></path>${title}</svg>`
   const to = toMs === null ? 100 : share(toMs)
-  return svg`<rect class="bar ${kind} ${toMs === null ? 'open' : ''}" x="${from}%" y=${top + barTop}
-    width="${Math.max(leastWidth, to - from)}%" height=${barHeight}>${title}</rect>`
+  const height = Math.max(leastHeight, ofHeight * barHeight)
+  return svg`<rect class="bar ${kind} ${toMs === null ? 'open' : ''}" x="${from}%" y=${top + barTop + barHeight - height}
+    width="${Math.max(leastWidth, to - from)}%" height=${height}>${title}</rect>`
 }

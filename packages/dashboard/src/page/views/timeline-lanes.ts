@@ -1,5 +1,8 @@
 /** Events as bars and marks in lanes, for the timeline. */
-import type { StreamedEvent } from '../../stream/deltas.js'
+import type { LiveOperations, StreamedEvent } from '../../stream/deltas.js'
+import { operationsKeptMs } from '../../stream/live-state.js'
+import { ratesOf } from '../operation-sums.js'
+import { rateText } from '../text.js'
 
 export interface TimelineItem {
   readonly fromMs: number
@@ -7,6 +10,8 @@ export interface TimelineItem {
   readonly toMs: number | null
   readonly text: string
   readonly kind: 'fine' | 'warn' | 'bad'
+  /** Of the height of the lane. Absent: all of it. */
+  readonly share?: number
 }
 
 export interface TimelineLane {
@@ -77,6 +82,21 @@ export function lanesOf(events: readonly StreamedEvent[]): TimelineLane[] {
     }
   }
   return Object.entries(lanes).flatMap(([name, items]) => (items.length === 0 ? [] : [{ name, items }]))
+}
+
+const errorSeconds = operationsKeptMs / 1000
+
+/** Failed operations, a bar for each second; null: there are none. */
+export function errorLaneOf(operations: readonly LiveOperations[], nowMs: number): TimelineLane | null {
+  const endMs = 1000 * Math.ceil(nowMs / 1000)
+  const { failed } = ratesOf(operations, endMs, errorSeconds)
+  const most = Math.max(...failed)
+  const items = failed.flatMap((rate, i): TimelineItem[] => {
+    const fromMs = endMs - (errorSeconds - i) * 1000
+    const text = `${rateText(rate)} failed operations a second`
+    return rate === 0 ? [] : [{ fromMs, toMs: fromMs + 1000, text, kind: 'bad', share: rate / most }]
+  })
+  return items.length === 0 ? null : { name: 'errors', items }
 }
 
 type LaneName = 'faults' | 'members' | 'elections' | 'migrations' | 'balancer'
