@@ -187,6 +187,43 @@ t.test('export and import need no login', async (t) => {
     }
 })
 
+t.test('users and roles are exported and imported', async (t) => {
+  const privileges = [{ resource: { db: 'app', collection: 'a' }, actions: ['find'] }]
+  for (const [of, to] of [
+    ['sharded', 'replica-set'],
+    ['replica-set', 'sharded'],
+    ['standalone', 'standalone'],
+  ] as const) {
+    const from = await ShardedCluster.start({ topology: of, runtime: 'inline', auth: true })
+    t.teardown(() => from.stop())
+    const as = (cluster: ShardedCluster, user: string, password: string) =>
+      MongoClient.connect(cluster.uri, { auth: { username: user, password }, authSource: 'admin' })
+    const first = await MongoClient.connect(from.uri)
+    await first.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })
+    await first.close()
+    const root = await as(from, 'root', 'secret')
+    await root.db('app').collection<Any>('a').insertOne({ _id: 1 })
+    await root.db('admin').command({ createRole: 'reader', privileges, roles: [] })
+    await root.db('admin').command({ createUser: 'ann', pwd: 'ann', roles: ['reader'] })
+    await root.close()
+    const folder = await newFolder()
+    t.match(await from.exportDump(folder), { collections: 1, documents: 1 }, `${of}: users are not counted`)
+
+    const again = await ShardedCluster.start({ topology: to, runtime: 'inline', auth: true })
+    t.teardown(() => again.stop())
+    await again.importDump(folder)
+    const ann = await as(again, 'ann', 'ann')
+    t.same(await ann.db('app').collection('a').find().toArray(), [{ _id: 1 }], `${of} to ${to}`)
+    await t.rejects(ann.db('app').collection<Any>('a').insertOne({ _id: 2 }), { code: 13 })
+    await ann.close()
+    const administrator = await as(again, 'root', 'secret')
+    const left = await administrator.db('admin').listCollections({ name: /^temp/ }).toArray()
+    t.same(left, [], 'nothing else is left')
+    await administrator.db('admin').command({ dropUser: 'ann' })
+    await administrator.close()
+  }
+})
+
 t.test('up imports at its start, and exports when a signal ends it', async (t) => {
   const folder = await newFolder()
   const flags = ['--port', '0', '--shards', '1', '--runtime', 'inline', '--quiet', '--export-on-exit', folder]

@@ -36,6 +36,7 @@ import { updateSearchIndex } from './commands/update-search-index.js'
 import { createUser } from './commands/create-user.js'
 import { updateUser } from './commands/update-user.js'
 import { dropUser } from './commands/drop-user.js'
+import { mergeAuthzCollections } from './commands/merge-authz-collections.js'
 import { dropAllUsersFromDatabase } from './commands/drop-all-users-from-database.js'
 import { grantRolesToUser } from './commands/grant-roles-to-user.js'
 import { revokeRolesFromUser } from './commands/revoke-roles-from-user.js'
@@ -93,6 +94,7 @@ export const memberRows: readonly CommandRow<MemberInvocation>[] = [
   updateUser,
   dropUser,
   dropAllUsersFromDatabase,
+  mergeAuthzCollections,
   grantRolesToUser,
   revokeRolesFromUser,
   createRole,

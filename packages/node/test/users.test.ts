@@ -72,3 +72,59 @@ t.test('D916 a field twice is refused, also if one of them is null', async (t) =
     code: 40413,
   })
 })
+
+t.test('users and roles are merged from other collections', async (t) => {
+  for (const version of ['2.6', '4.0', '8.0'] as const) {
+    const from = new NodeUnderTest({ version })
+    for (const db of ['admin', 'shop']) {
+      await from.ok({ createRole: 'reader', privileges: [], roles: ['read'] }, { db })
+      await from.ok({ createUser: 'ann', pwd: 'new', roles: ['reader'] }, { db })
+    }
+    const stored = async (node: NodeUnderTest, name: string): Promise<Document[]> =>
+      ((await node.ok({ find: name, sort: { _id: 1 } }, admin))['cursor'] as Document)['firstBatch']
+    const [users, roles] = [await stored(from, 'system.users'), await stored(from, 'system.roles')]
+    /** With an old ann of admin, and bob. */
+    const create = async (): Promise<NodeUnderTest> => {
+      const node = new NodeUnderTest({ version })
+      await node.ok({ createUser: 'ann', pwd: 'old', roles: [] }, admin)
+      await node.ok({ createUser: 'bob', pwd: 'old', roles: [] }, { db: 'shop' })
+      await node.ok({ createRole: 'writer', privileges: [], roles: [] }, admin)
+      await node.ok({ insert: 'tempusers', documents: users }, admin)
+      await node.ok({ insert: 'temproles', documents: roles }, admin)
+      return node
+    }
+    const merge = {
+      ...{ _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers' },
+      tempRolesCollection: 'admin.temproles',
+    }
+    const names = async (node: NodeUnderTest): Promise<string[]> =>
+      [...(await stored(node, 'system.users')), ...(await stored(node, 'system.roles'))].map(({ _id }) => _id as string)
+
+    const added = await create()
+    await added.ok({ ...merge, db: '', drop: false }, admin)
+    t.same(
+      await names(added),
+      ['admin.ann', 'shop.ann', 'shop.bob', 'admin.reader', 'admin.writer', 'shop.reader'],
+      version,
+    )
+    const [ann, ofShop] = await stored(added, 'system.users')
+    t.same(ann!['roles'], [], 'a user that exists stays as it is')
+    t.same(ofShop, users[1], 'another one is the same as in the other collection')
+
+    const replaced = await create()
+    await replaced.ok({ ...merge, drop: true }, admin)
+    t.same(await names(replaced), ['admin.ann', 'shop.ann', 'admin.reader', 'shop.reader'], version)
+    t.same(await stored(replaced, 'system.users'), users)
+
+    const ofOne = await create()
+    await ofOne.ok({ ...merge, db: 'shop', drop: true }, admin)
+    t.same(await names(ofOne), ['admin.ann', 'shop.ann', 'admin.writer', 'shop.reader'], version)
+
+    t.match(await ofOne.run({ _mergeAuthzCollections: 1, drop: true }, admin), {
+      ...{ ok: 0, code: 2 },
+      errmsg: 'Must provide at least one of "tempUsersCollection" and "tempRolescollection"',
+    })
+    await ofOne.ok({ insert: 'tempusers', documents: [{ _id: 1, user: 'eve', db: 'shop' }] }, admin)
+    t.match(await ofOne.run(merge, admin), { ok: 0 }, 'a document that is no user')
+  }
+})

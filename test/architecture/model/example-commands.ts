@@ -14,6 +14,10 @@ const batch = { nsInfo: [{ ns: 'shop.orders' }] }
 
 /** Of commands whose privileges depend on their arguments. */
 const examples: Readonly<Record<string, readonly Example[]>> = {
+  _mergeAuthzCollections: [
+    { _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers', tempRolesCollection: 'admin.temproles' },
+    { _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers', drop: true },
+  ],
   addShardToZone: [{ addShardToZone: 'shard01', zone: 'eu' }],
   aggregate: [
     pipelineOf({ $match: {} }),

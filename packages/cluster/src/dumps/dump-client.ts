@@ -1,8 +1,9 @@
-import { ownRemote, RequestFailedError, type Address } from '@shardlab/actor'
+import { configAddress, ownRemote, RequestFailedError, type Address } from '@shardlab/actor'
 import { documentsOf, DocumentWriter, findField, findPath, type RawValue } from '@shardlab/bson'
 import type { Runtime } from '@shardlab/runtime'
 import type { ResolvedOptions } from '../resolved-options.js'
 import { clientServer, noServerText } from '../client-server.js'
+import { primaryOf } from '../sets/primary-of.js'
 
 /** Clients have lower numbers. */
 const connectionId = 2 ** 31 - 2
@@ -31,6 +32,25 @@ export class DumpClient {
     fill: (writer: DocumentWriter) => DocumentWriter,
     sequence: readonly [name: string, documents: readonly Uint8Array[]] | null = null,
   ): Promise<Uint8Array> {
+    return this.#runOn(await this.#server(), db, fill, sequence)
+  }
+
+  /**
+   * Drops a collection of admin where it is stored: since 5.0 routers refuse to.
+   * @throws DumpCommandError
+   */
+  async dropOfAdmin(name: string): Promise<void> {
+    const stored = this.isSharded ? await primaryOf(this.#runtime, configAddress) : await this.#server()
+    if (stored === null) throw new DumpCommandError('the config server is down or has no primary')
+    await this.#runOn(stored, 'admin', (writer) => writer.string('drop', name), null)
+  }
+
+  async #runOn(
+    server: Address,
+    db: string,
+    fill: (writer: DocumentWriter) => DocumentWriter,
+    sequence: readonly [name: string, documents: readonly Uint8Array[]] | null,
+  ): Promise<Uint8Array> {
     const body = fill(new DocumentWriter(256)).string('$db', db).finish()
     const request = {
       ...{ connectionId, body, legacy: false, remote: ownRemote },
@@ -38,7 +58,7 @@ export class DumpClient {
     }
     let reply: Uint8Array
     try {
-      reply = (await this.#runtime.request(await this.#server(), 'client.command', request)).body
+      reply = (await this.#runtime.request(server, 'client.command', request)).body
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
       throw new DumpCommandError(error.message)

@@ -5,6 +5,7 @@ import { elementsOf, findField, toExtendedJson, type DocumentWriter } from '@sha
 import { OptionError } from '../option-error.js'
 import type { DumpClient } from './dump-client.js'
 import { fileNameOf, hasMarker, markerName } from './dump-files.js'
+import { userCollections } from './import-users.js'
 
 /** From which an import shards collections again. */
 const catalogCollections = ['databases', 'collections', 'chunks', 'shards', 'tags'] as const
@@ -61,6 +62,7 @@ export async function exportDump(client: DumpClient, folder: string): Promise<Ex
       const collections = await client.all(db, (writer) => cursor(writer.int32('listCollections', 1)))
       for (const each of collections) await exportCollection(client, { made, db, count }, each)
     }
+    for (const name of userCollections) await exportUsers(client, made, name)
     if (client.isSharded)
       for (const name of catalogCollections) await writeDocuments(client, { made, db: 'config', count: null }, name)
     await writeFile(join(made, markerName), `${JSON.stringify({ format: 1 })}\n`)
@@ -77,6 +79,14 @@ interface Place {
   readonly db: string
   /** Null: the collection is not counted. */
   readonly count: { collections: number; documents: number } | null
+}
+
+/** Nothing without users. */
+async function exportUsers(client: DumpClient, made: string, name: string): Promise<void> {
+  const documents = await client.all('admin', (writer) => writer.string('find', name))
+  if (documents.length === 0) return
+  await mkdir(join(made, 'admin'), { recursive: true })
+  await writeFile(join(made, 'admin', `${fileNameOf(name)}.bson`), Buffer.concat(documents))
 }
 
 async function databasesOf(client: DumpClient): Promise<string[]> {

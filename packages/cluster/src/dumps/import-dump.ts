@@ -3,6 +3,7 @@ import { OptionError } from '../option-error.js'
 import { DumpCommandError, type DumpClient } from './dump-client.js'
 import { collectionsIn, documentsInFile, readText, type DumpedCollection } from './dump-files.js'
 import { readCatalog, type DumpedCatalog } from './dumped-catalog.js'
+import { importUsers, usersIn } from './import-users.js'
 import { place, placeDatabases, prepareZones, withoutBalancer } from './place-chunks.js'
 
 export interface ImportedDump {
@@ -26,9 +27,9 @@ const batchBytesMax = 12 * 1024 * 1024
 const ofServer: ReadonlySet<string> = new Set(['admin', 'config', 'local'])
 
 /**
- * Creates the collections, indexes and views of a dump, and inserts its documents. In a sharded
- * cluster, collections that were sharded are sharded again, with their chunks on shards of the same
- * names.
+ * Creates the collections, indexes, views, users and roles of a dump, and inserts its documents. In
+ * a sharded cluster, collections that were sharded are sharded again, with their chunks on shards
+ * of the same names.
  * @throws OptionError the folder has no dump, a file is damaged, or a collection exists: nothing
  *   has changed then; or the cluster refuses a part: what was imported before stays
  */
@@ -39,6 +40,8 @@ export async function importDump(client: DumpClient, folder: string): Promise<Im
   await checkAbsent(client, planned)
   // All files before the first change.
   for (const { dataFile } of planned) if (dataFile !== null) for await (const _ of documentsInFile(dataFile));
+  const users = usersIn(collections)
+  for (const { dataFile } of users) for await (const _ of documentsInFile(dataFile!));
   const catalog = client.isSharded ? await readCatalog(collections) : null
   const count = { collections: planned.length, documents: 0 }
   const fill = async (): Promise<void> => {
@@ -60,6 +63,7 @@ export async function importDump(client: DumpClient, folder: string): Promise<Im
         await fill()
       }),
     )
+  await explained(folder, 'the users', () => importUsers(client, users))
   return count
 }
 

@@ -8,12 +8,14 @@ import {
   checkGrantPrivileges,
   checkGrantRoles,
   checkInvalidateUserCache,
+  checkMergeAccess,
   checkRevokePrivileges,
   checkRevokeRoles,
   checkRolesInfo,
   checkUpdateRoleAccess,
   checkUpdateUserAccess,
   checkUsersInfo,
+  parseMergeArguments,
   parseRoleArguments,
   parseRolePrivilegeArguments,
   parseRoleRoleArguments,
@@ -70,6 +72,9 @@ export const grantRolesToRolePrivileges = passing(({ access, body, db, rules }) 
 )
 export const revokeRolesFromRolePrivileges = passing(({ access, body, db, rules }) =>
   checkRevokeRoles(access.privileges, parseRoleRoleArguments('revokeRolesFromRole', body, db, rules).roles),
+)
+export const mergePrivileges = passing(({ access, body }) =>
+  checkMergeAccess(access.privileges, parseMergeArguments(body)),
 )
 export const usersInfoPrivileges = passing(({ access, body, db, rules }) =>
   checkUsersInfo(access, parseUsersInfo(body, db, rules).users, db),

@@ -25,6 +25,7 @@ export type UserCommand =
   | 'revokePrivilegesFromRole'
   | 'grantRolesToRole'
   | 'revokeRolesFromRole'
+  | '_mergeAuthzCollections'
   | 'usersInfo'
   | 'rolesInfo'
 

@@ -40,6 +40,7 @@ import { BsonType, CommandError, DocumentWriter, findField } from '@shardlab/bso
 import { accessRulesOf, type UserCommand } from '@shardlab/member'
 import { compileFilter } from '@shardlab/query'
 import type { NodeHost } from '../host/node-host.js'
+import { mergeUsers } from './merge-users.js'
 import { hashPassword } from './hash-password.js'
 import type { StoredUsers } from './stored-users.js'
 import { UserWriter } from './write-users.js'
@@ -174,6 +175,12 @@ function targetName(body: Uint8Array, command: UserCommand): string {
   throw new CommandError('TypeMismatch', `BSON field '${command}' is the wrong type, expected type 'string'`)
 }
 
+async function runMerge({ host, store, body, writer }: CommandOnUsers): Promise<DocumentWriter> {
+  mergeUsers(host, store, writer, body)
+  await host.flush()
+  return reply()
+}
+
 function runUsersInfo(command: CommandOnUsers): DocumentWriter {
   const { host, store, body, db } = command
   const args = parseUsersInfo(body, db, rulesOf(command))
@@ -217,6 +224,7 @@ const runs: Readonly<Record<UserCommand, Run>> = {
   ),
   grantRolesToRole: changingRole('grantRolesToRole', parseRoleRoleArguments, grantRolesToRole),
   revokeRolesFromRole: changingRole('revokeRolesFromRole', parseRoleRoleArguments, revokeRolesFromRole),
+  _mergeAuthzCollections: runMerge,
   usersInfo: runUsersInfo,
   rolesInfo: runRolesInfo,
 }
