@@ -311,6 +311,16 @@ const table: Readonly<Record<string, Answers>> = {
     denied: [{ revokeRolesFromRole: 'reader', roles: role('other') }],
     allowed: [{ revokeRolesFromRole: 'reader', roles: role('shop') }],
   },
+  mergePrivileges: {
+    by: users.mergePrivileges,
+    may: { any: ['createUser', 'createRole', 'grantRole', 'revokeRole'], 'admin.tempusers': ['find'] },
+    denied: [
+      { _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers', drop: true },
+      { _mergeAuthzCollections: 1, tempUsersCollection: 'shop.secrets' },
+      { _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers', tempRolesCollection: 'admin.temproles' },
+    ],
+    allowed: [{ _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers' }],
+  },
   usersInfoPrivileges: {
     by: users.usersInfoPrivileges,
     may: { shop: ['viewUser'] },

@@ -1,6 +1,14 @@
 /** Questions to the functions by which commands ask for privileges. */
 import { CommandArguments, type AccessQuestion, type CommandPrivileges } from '@shardlab/actor'
-import { accessOf, clusterResource, databaseResource, exactResource, privilege, PrivilegeSet } from '@shardlab/auth'
+import {
+  accessOf,
+  anyNormalResource,
+  clusterResource,
+  databaseResource,
+  exactResource,
+  privilege,
+  PrivilegeSet,
+} from '@shardlab/auth'
 import { CommandError, encode, firstFieldName, UUID, type Document } from '@shardlab/bson'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { accessRulesOf } from '../../src/access/access-rules.js'
@@ -15,7 +23,7 @@ export interface Asked {
   readonly body: Document | Uint8Array
   /** Default `shop`. */
   readonly db?: string
-  /** Actions on `cluster`, on a database, or on a collection. */
+  /** Actions on `cluster`, on a database, on a collection, or on `any` of these that are normal. */
   readonly may?: Readonly<Record<string, readonly string[]>>
   readonly sequences?: AccessQuestion['sequences']
   /** Default 8.0. */
@@ -25,6 +33,7 @@ export interface Asked {
 
 function resourceOf(name: string) {
   if (name === 'cluster') return clusterResource
+  if (name === 'any') return anyNormalResource
   const dot = name.indexOf('.')
   return dot < 0 ? databaseResource(name) : exactResource(name.slice(0, dot), name.slice(dot + 1))
 }
