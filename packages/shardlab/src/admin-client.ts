@@ -1,8 +1,8 @@
 import { decode, encode, findField, firstFieldName, type Document } from '@shardlab/bson'
 import { ConnectError, LoginNeededError } from './connect-error.js'
 import { logInWith } from './log-in-with.js'
-import { loginInUri, type UriLogin } from './login-of-uri.js'
-import { CommandConnection, type Target } from './command-connection.js'
+import { loginInUri } from './login-of-uri.js'
+import { CommandConnection } from './command-connection.js'
 import { tlsInUri } from './tls-of-uri.js'
 
 const answerTimeoutMs = 30_000
@@ -28,23 +28,89 @@ export async function runAdminCommand(uri: string, command: Document, timeoutMs 
 
 /** {@link runAdminCommand} for a command with `$db`, as bytes. */
 export async function runCommand(uri: string, body: Uint8Array, timeoutMs = answerTimeoutMs): Promise<Uint8Array> {
+  const isRepeatable = findField(body, 'requestId') !== undefined
+  const [reply, connection] = await onFirstHost(
+    uri,
+    (isLast) => (isRepeatable && !isLast ? repeatAfterMs : timeoutMs),
+    (connection) => connection.send(body),
+  )
+  connection.close()
+  checkReply(uri, body, reply)
+  return reply
+}
+
+/**
+ * {@link runAdminCommand} for a command `shardlab`: the fields that concern it.
+ * @throws ConnectError also with the sentence of an error reply
+ */
+export async function replyFrom(uri: string, command: Document, timeoutMs?: number): Promise<Document> {
+  return fieldsOf(await runAdminCommand(uri, command, timeoutMs))
+}
+
+/** @throws ConnectError with the sentence of an error reply */
+function fieldsOf({ $clusterTime: _, operationTime: __, ...reply }: Document): Document {
+  if (reply['ok'] === 1) return reply
+  throw new ConnectError(String(reply['errmsg']))
+}
+
+/** As {@link replyFrom}, for many commands one after the other: the connection and its login stay. */
+export class AdminConnection {
+  readonly #uri: string
+  #connection: CommandConnection | null = null
+
+  constructor(uri: string) {
+    this.#uri = uri
+  }
+
+  /** @throws ConnectError */
+  async reply(command: Document): Promise<Document> {
+    const body = encode({ ...command, $db: 'admin' })
+    const reply = (await this.#onKept(body)) ?? (await this.#onNew(body))
+    checkReply(this.#uri, body, reply)
+    return fieldsOf(decode(reply, { promoteLongs: true }))
+  }
+
+  close(): void {
+    this.#connection?.close()
+    this.#connection = null
+  }
+
+  /** null: there is none, or it has gone. */
+  async #onKept(body: Uint8Array): Promise<Uint8Array | null> {
+    try {
+      return (await this.#connection?.send(body)) ?? null
+    } catch {
+      this.close()
+      return null
+    }
+  }
+
+  async #onNew(body: Uint8Array): Promise<Uint8Array> {
+    const send = (connection: CommandConnection): Promise<Uint8Array> => connection.send(body)
+    const [reply, connection] = await onFirstHost(this.#uri, () => answerTimeoutMs, send)
+    this.#connection = connection
+    return reply
+  }
+}
+
+/** The first host that answers; the caller closes the connection. @throws ConnectError */
+async function onFirstHost<T>(
+  uri: string,
+  timeoutMsOf: (isLast: boolean) => number,
+  use: (connection: CommandConnection) => Promise<T>,
+): Promise<[T, CommandConnection]> {
   const hosts = hostsOf(uri)
   const tls = tlsInUri(uri)
   const login = loginInUri(uri)
-  const mayRepeat = findField(body, 'requestId') !== undefined
   const failures: string[] = []
   for (const [i, { host, port }] of hosts.entries()) {
-    const limitMs = mayRepeat && i < hosts.length - 1 ? repeatAfterMs : timeoutMs
+    let connection: CommandConnection | null = null
     try {
-      const reply = await exchange({ host, port, tls }, login, body, limitMs)
-      const code = findField(reply, 'code')?.asNumber()
-      if (code === commandNotFound && firstFieldName(body) === 'shardlab')
-        throw new ConnectError(
-          `the server at ${host}:${port} is not a Shardlab cluster: it does not have the command ${firstFieldName(body)}.`,
-        )
-      if (code === unauthorized && login === null) throw new LoginNeededError()
-      return reply
+      connection = await CommandConnection.open({ host, port, tls }, timeoutMsOf(i === hosts.length - 1))
+      if (login !== null) await logInWith(connection, login)
+      return [await use(connection), connection]
     } catch (error) {
+      connection?.close()
       if (error instanceof ConnectError) throw error
       failures.push(`${host}:${port}: ${error instanceof Error ? error.message : String(error)}`)
     }
@@ -54,14 +120,14 @@ export async function runCommand(uri: string, body: Uint8Array, timeoutMs = answ
   )
 }
 
-/**
- * {@link runAdminCommand} for a command `shardlab`: the fields that concern it.
- * @throws ConnectError also with the sentence of an error reply
- */
-export async function replyFrom(uri: string, command: Document, timeoutMs?: number): Promise<Document> {
-  const { $clusterTime: _, operationTime: __, ...reply } = await runAdminCommand(uri, command, timeoutMs)
-  if (reply['ok'] === 1) return reply
-  throw new ConnectError(String(reply['errmsg']))
+/** @throws ConnectError, LoginNeededError */
+function checkReply(uri: string, body: Uint8Array, reply: Uint8Array): void {
+  const code = findField(reply, 'code')?.asNumber()
+  if (code === commandNotFound && firstFieldName(body) === 'shardlab')
+    throw new ConnectError(
+      `the server at ${withoutSecrets(uri)} is not a Shardlab cluster: it does not have the command shardlab.`,
+    )
+  if (code === unauthorized && loginInUri(uri) === null) throw new LoginNeededError()
 }
 
 /** The URI without the user and without passwords, for messages. */
@@ -81,19 +147,4 @@ function hostsOf(uri: string): { readonly host: string; readonly port: number }[
       throw new ConnectError(`the URI has the host "${text}"; it must be like 127.0.0.1:27017.`)
     return { host: decodeURIComponent(host), port: Number(port) }
   })
-}
-
-async function exchange(
-  target: Target,
-  login: UriLogin | null,
-  body: Uint8Array,
-  timeoutMs: number,
-): Promise<Uint8Array> {
-  const connection = await CommandConnection.open(target, timeoutMs)
-  try {
-    if (login !== null) await logInWith(connection, login)
-    return await connection.send(body)
-  } finally {
-    connection.close()
-  }
 }

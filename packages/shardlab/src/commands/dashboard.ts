@@ -10,7 +10,7 @@ import {
 } from '@shardlab/dashboard/server'
 import type { Document } from '@shardlab/bson'
 import { randomUUID } from 'node:crypto'
-import { replyFrom, runCommand, withoutSecrets } from '../admin-client.js'
+import { AdminConnection, replyFrom, runCommand, withoutSecrets } from '../admin-client.js'
 import { LoginNeededError } from '../connect-error.js'
 import { withLogin } from '../login-of-uri.js'
 import { untilSignal } from '../signals.js'
@@ -63,15 +63,17 @@ async function targetAt(uri: string): Promise<DashboardTarget> {
 }
 
 function accessAt(uri: string): DashboardAccess {
+  // Others do not wait for the next deltas.
+  const stream = new AdminConnection(uri)
   const events = async (fields: object): Promise<Batch> =>
-    (await replyFrom(uri, { shardlab: 'events', ...fields })) as unknown as Batch
+    (await stream.reply({ shardlab: 'events', ...fields })) as unknown as Batch
   return {
     open: () => events({}),
     next: (reader, after, waitMs) => events({ reader, after, waitMs: Math.min(waitMs, waitMsMax) }),
-    close: async (reader) => void (await events({ reader, close: true })),
+    close: async (reader) => void (await replyFrom(uri, { shardlab: 'events', reader, close: true })),
     control: async (verb, fields) =>
       verb === 'runCommand' ? commandAt(uri, fields) : replyFrom(uri, commandOf(verb, fields)),
-    end: () => {},
+    end: () => stream.close(),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { NumberedDelta, StreamedEvent } from '@shardlab/dashboard'
-import { replyFrom } from '../admin-client.js'
+import { AdminConnection } from '../admin-client.js'
 import { ConnectError } from '../connect-error.js'
 import type { EventsOptions } from './events-options.js'
 import { handleSignals } from './interruption.js'
@@ -16,8 +16,9 @@ interface EventsReply {
 export async function events({ uri, snapshot, json }: EventsOptions): Promise<void> {
   if (snapshot === true && json !== true)
     throw new ConnectError('--snapshot prints deltas, which are JSON objects: add --json.')
+  const connection = new AdminConnection(uri)
   const ask = async (fields: object): Promise<EventsReply> =>
-    (await replyFrom(uri, { shardlab: 'events', ...fields })) as unknown as EventsReply
+    (await connection.reply({ shardlab: 'events', ...fields })) as unknown as EventsReply
   let isStopped = false
   const signals = handleSignals(() => {
     isStopped = true
@@ -41,6 +42,7 @@ export async function events({ uri, snapshot, json }: EventsOptions): Promise<vo
     signals.end()
     // If the cluster has gone, so has the reader.
     await ask({ reader, close: true }).catch(() => {})
+    connection.close()
   }
 }
 
