@@ -48,12 +48,13 @@ export async function replyFrom(uri: string, command: Document, timeoutMs?: numb
 }
 
 /** @throws ConnectError with the sentence of an error reply */
-function fieldsOf({ $clusterTime: _, operationTime: __, ...reply }: Document): Document {
+function fieldsOf(answer: Document): Document {
+  const { $clusterTime: _, operationTime: __, ...reply } = answer
   if (reply['ok'] === 1) return reply
   throw new ConnectError(String(reply['errmsg']))
 }
 
-/** As {@link replyFrom}, for many commands one after the other: the connection and its login stay. */
+/** {@link replyFrom} for many commands, one after the other: the connection and its login stay. */
 export class AdminConnection {
   readonly #uri: string
   #connection: CommandConnection | null = null

@@ -39,7 +39,7 @@ export function withLogin(uri: string, { user, password, source }: Omit<Password
   const parameters = new URLSearchParams(options)
   parameters.delete('authMechanism')
   parameters.set('authSource', source)
-  return `mongodb://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${hosts}/?${parameters}`
+  return `mongodb://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${hosts}/?${parameters.toString()}`
 }
 
 /** @throws ConnectError */
