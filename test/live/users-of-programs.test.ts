@@ -32,17 +32,16 @@ for (const [emulate, topology] of [
     t.teardown(() => admin.close())
     await admin.db('shop').command({ createUser: 'ann', pwd: 'secret', roles: ['read'] })
 
-    t.match(await shardlab('fault', '--uri', cluster.uri, '--list'), { code: 2, stderr: needsUser })
-    t.match(await shardlab('fault', '--uri', root, 'slow disk of config by 1ms'), {
-      code: topology === 'sharded' ? 0 : 2,
-    })
     t.match(await shardlab('fault', '--uri', root, '--list'), { code: 0 })
-    t.match(await shardlab('events', '--uri', root, '--json', '--snapshot'), { code: 0, stdout: /"type":"ready"/ })
     const wrong = cluster.uri.replace('//', '//root:wrong@')
     t.match(await shardlab('fault', '--uri', wrong, '--list'), {
       ...{ code: 2, stderr: /the user root of admin cannot log in: Authentication failed/ },
     })
-    const ann = cluster.uri.replace('//', '//ann:secret@').replace('/?', '/shop?').replace(/\/$/, '/shop')
+    if (emulate !== '7.0' || topology !== 'sharded') return
+    t.match(await shardlab('fault', '--uri', cluster.uri, '--list'), { code: 2, stderr: needsUser })
+    t.match(await shardlab('fault', '--uri', root, 'slow disk of config by 1ms'), { code: 0 })
+    t.match(await shardlab('events', '--uri', root, '--json', '--snapshot'), { code: 0, stdout: /"type":"ready"/ })
+    const ann = cluster.uri.replace('//', '//ann:secret@').replace(/\/$/, '/shop')
     t.match(await shardlab('fault', '--uri', ann, '--list'), { code: 2, stderr: /not authorized on admin/ })
   })
 
