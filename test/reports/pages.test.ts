@@ -118,8 +118,17 @@ t.test('the marks of a plan are readable', options, async (t) => {
   const guide = readFileSync(join(findRoot(), 'docs/guides/plan-a-cluster.md'), 'utf8')
   const plan = /```yaml\n(version: 1\n.*?)```/s.exec(guide)![1]!
   const scenario = join(folder, 'plan.yaml')
-  // The marks are those of the guide; the data and the load do not matter here.
-  writeFileSync(scenario, plan.replace('size: 2TB', 'size: 64GB').replace('growth: 20GB/d', 'growth: 1GB/d'))
+  // The marks are those of the guide. The data, the load and the days after the last mark do not
+  // matter here.
+  const small = [
+    ['size: 2TB', 'size: 64GB'],
+    ['growth: 20GB/d', 'growth: 1GB/d'],
+    ['duration: 30d', 'duration: 11d'],
+  ] as const
+  writeFileSync(
+    scenario,
+    small.reduce((text, [from, to]) => text.replace(from, to), plan),
+  )
   const file = join(folder, 'plan.html')
   await shardlab('simulate', scenario, '--variant', 'region, tenant and order', '--report', file)
   await onPage(t, file, async (page) => {
