@@ -62,7 +62,7 @@ await main(async () => {
   try {
     const only = process.argv[2]
     if (only === undefined || only === 'dashboard')
-      await takeDashboardPicture(browser, { path: picturePath('dashboard'), widthPixels, heightPixels: 520 })
+      await takeDashboardPicture(browser, { path: picturePath('dashboard'), widthPixels, heightPixels: 560 })
     for (const { name, args, from, heightPixels } of pictures) {
       if (only !== undefined && only !== name) continue
       const file = join(folder, `${name}.html`)

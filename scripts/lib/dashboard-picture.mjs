@@ -7,6 +7,8 @@ import { root } from './workspace.mjs'
 const ns = 'shop.orders'
 const customers = 480
 const chunkEvery = 12
+/** On shard03, before its next migration is held. */
+const chunksBefore = 4
 const zones = [
   { zone: 'EU', shard: 'shard02', min: 120, max: 240 },
   { zone: 'US', shard: 'shard04', min: 360, max: 480 },
@@ -36,11 +38,17 @@ export async function takeDashboardPicture(browser, { path, widthPixels, heightP
       await admin.command({ addShardToZone: shard, zone })
       await admin.command({ updateZoneKeyRange: ns, min: { customer: min }, max: { customer: max }, zone })
     }
-    for (let round = 0; round < 26; round++) await cluster.balancer.runRound()
+    // A round moves one or two of the small chunks, so their number is counted instead of rounds.
+    const chunks = client.db('config').collection('chunks')
+    while ((await chunks.countDocuments({ shard: 'shard03' })) < chunksBefore) await cluster.balancer.runRound()
     // Before the migration: those that have begun earlier are unknown.
     const page = await browser.newPage({ viewport: { width: widthPixels, height: heightPixels } })
     await page.goto(`${cluster.dashboard}#collections`)
     await page.locator('canvas.chunks').waitFor()
+    const orders = client.db('shop').collection('orders')
+    // Before the migration, which holds up reads. Some customers order more than others.
+    for (let i = 0; i < 4000; i++) await orders.findOne({ customer: (i * i) % 240 })
+    await page.getByText('of the operations').first().waitFor()
     const { id } = await cluster.faults.apply('hold at shard.migration.committing first 1')
     const round = cluster.balancer.runRound()
     await cluster.faults.reached(id)
