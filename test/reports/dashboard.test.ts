@@ -180,6 +180,8 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
       ['partition shard01 from shard03'],
     )
     t.match(await page.locator('table.timeline').innerText(), /migration[^]*committed/)
+    await t.rejects(orders.findOne({ $nope: 1 }))
+    await page.locator('svg.lanes[aria-label*="second with errors"]').waitFor()
     const lanes = page.locator('svg.lanes')
     t.match(await lanes.getAttribute('aria-label'), /2 faults, 1 member, 1 election, \d+ migrations, \d+ rounds/)
     t.equal(await lanes.locator('rect.bar.open').count(), 1, 'one fault has not ended')
