@@ -38,7 +38,7 @@ export {
 export { builtInRoleTable, type BuiltInRole, type Grant } from './roles/built-in-role-table.js'
 export { builtInRolesOf, isBuiltInRole, privilegesOfBuiltInRole } from './roles/built-in-roles.js'
 export { describeAsUser, describeRoles, describeRolesOf, type RoleDetails } from './roles/describe-roles.js'
-export { checkMergeAccess, parseMergeArguments, type MergeArguments } from './users/merge-command.js'
+export { checkMerge, checkMergeAccess, parseMergeArguments, type MergeArguments } from './users/merge-command.js'
 export { readRole, writeRole, type RoleDocument } from './roles/role-document.js'
 export { RoleGraph, type ResolvedRoles } from './roles/role-graph.js'
 export { accessRuleTable, type AccessRuleName } from './rules/access-rule-table.js'

@@ -94,14 +94,14 @@ t.test('users and roles are merged from other collections', async (t) => {
       return node
     }
     const merge = {
-      ...{ _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers' },
+      ...{ _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers', db: '' },
       tempRolesCollection: 'admin.temproles',
     }
     const names = async (node: NodeUnderTest): Promise<string[]> =>
       [...(await stored(node, 'system.users')), ...(await stored(node, 'system.roles'))].map(({ _id }) => _id as string)
 
     const added = await create()
-    await added.ok({ ...merge, db: '', drop: false }, admin)
+    await added.ok({ ...merge, drop: false }, admin)
     t.same(
       await names(added),
       ['admin.ann', 'shop.ann', 'shop.bob', 'admin.reader', 'admin.writer', 'shop.reader'],
@@ -120,11 +120,26 @@ t.test('users and roles are merged from other collections', async (t) => {
     await ofOne.ok({ ...merge, db: 'shop', drop: true }, admin)
     t.same(await names(ofOne), ['admin.ann', 'shop.ann', 'admin.writer', 'shop.reader'], version)
 
-    t.match(await ofOne.run({ _mergeAuthzCollections: 1, drop: true }, admin), {
+    t.match(await ofOne.run({ _mergeAuthzCollections: 1, db: '', drop: true }, admin), {
       ...{ ok: 0, code: 2 },
       errmsg: 'Must provide at least one of "tempUsersCollection" and "tempRolescollection"',
     })
-    await ofOne.ok({ insert: 'tempusers', documents: [{ _id: 1, user: 'eve', db: 'shop' }] }, admin)
-    t.match(await ofOne.run(merge, admin), { ok: 0 }, 'a document that is no user')
+    const { db: _, ...withoutDb } = merge
+    t.match(
+      await ofOne.run(withoutDb, admin),
+      version === '8.0' ? { ok: 1 } : { code: 101, errmsg: /^Missing "db" field/ },
+    )
+
+    const wrong = await create()
+    const [first] = users
+    const documents = [
+      { ...first, _id: 1, user: 'eve' },
+      { ...first, _id: 2, user: 'eve', roles: [] },
+      { _id: 3, user: 'zoe' },
+    ]
+    await wrong.ok({ insert: 'tempusers', documents }, admin)
+    t.match(await wrong.run(merge, admin), { code: 4, errmsg: 'Missing expected field "db"' })
+    const eve = (await stored(wrong, 'system.users')).find(({ user }) => user === 'eve')
+    t.same(eve!['roles'], first!['roles'], 'those before it are merged, and the first one of a name counts')
   }
 })

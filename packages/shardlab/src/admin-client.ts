@@ -54,10 +54,14 @@ function fieldsOf(answer: Document): Document {
   throw new ConnectError(String(reply['errmsg']))
 }
 
-/** {@link replyFrom} for many commands, one after the other: the connection and its login stay. */
+/**
+ * {@link replyFrom} for many commands, one after the other, on one connection. It is opened again if
+ * it was lost; a command may then run twice.
+ */
 export class AdminConnection {
   readonly #uri: string
   #connection: CommandConnection | null = null
+  #isClosed = false
 
   constructor(uri: string) {
     this.#uri = uri
@@ -72,6 +76,7 @@ export class AdminConnection {
   }
 
   close(): void {
+    this.#isClosed = true
     this.#connection?.close()
     this.#connection = null
   }
@@ -80,8 +85,10 @@ export class AdminConnection {
   async #onKept(body: Uint8Array): Promise<Uint8Array | null> {
     try {
       return (await this.#connection?.send(body)) ?? null
-    } catch {
-      this.close()
+    } catch (error) {
+      if (this.#isClosed) throw error
+      this.#connection?.close()
+      this.#connection = null
       return null
     }
   }
@@ -89,7 +96,8 @@ export class AdminConnection {
   async #onNew(body: Uint8Array): Promise<Uint8Array> {
     const send = (connection: CommandConnection): Promise<Uint8Array> => connection.send(body)
     const [reply, connection] = await onFirstHost(this.#uri, () => answerTimeoutMs, send)
-    this.#connection = connection
+    if (this.#isClosed) connection.close()
+    else this.#connection = connection
     return reply
   }
 }

@@ -45,6 +45,7 @@ export class CommandConnection {
   send(body: Uint8Array): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== null) return reject(this.#failure)
+      if (this.#waiting !== null) return reject(new Error('another command is running'))
       this.#waiting = { resolve, reject }
       // Node.js sends it when the connection is there.
       this.#socket.write(encodeCommand(++this.#lastId, body))

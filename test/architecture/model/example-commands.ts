@@ -15,8 +15,13 @@ const batch = { nsInfo: [{ ns: 'shop.orders' }] }
 /** Of commands whose privileges depend on their arguments. */
 const examples: Readonly<Record<string, readonly Example[]>> = {
   _mergeAuthzCollections: [
-    { _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers', tempRolesCollection: 'admin.temproles' },
-    { _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers', drop: true },
+    {
+      _mergeAuthzCollections: 1,
+      tempUsersCollection: 'admin.tempusers',
+      tempRolesCollection: 'admin.temproles',
+      db: '',
+    },
+    { _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers', db: '', drop: true },
   ],
   addShardToZone: [{ addShardToZone: 'shard01', zone: 'eu' }],
   aggregate: [

@@ -46,7 +46,7 @@ export const userReplies: readonly ReplyRow[] = [
   { command: { dropAllRolesFromDatabase: 1 }, types: { n: 'int' } },
   { command: { dropUser: 'a' }, types: {} },
   { command: { dropAllUsersFromDatabase: 1 }, types: { n: 'int' } },
-  { command: { _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers' }, db: admin, types: {} },
+  { command: { _mergeAuthzCollections: 1, tempUsersCollection: 'admin.tempusers', db: '' }, db: admin, types: {} },
   { command: { logout: 1 }, types: {} },
   { command: { invalidateUserCache: 1 }, db: admin, types: {} },
 ]

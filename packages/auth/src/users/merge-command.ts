@@ -1,7 +1,8 @@
 /** `_mergeAuthzCollections`, which mongorestore sends. Server: `user_management_commands.cpp`. */
 import { CommandError, findField } from '@shardlab/bson'
-import { anyNormalResource, exactResource } from '../privileges/resource.js'
+import { anyNormalResource, exactResource, type Resource } from '../privileges/resource.js'
 import type { Privileges } from '../privileges/recorded-privileges.js'
+import type { AccessRules } from '../rules/access-rules.js'
 
 export interface MergeArguments {
   /** The namespace of the users to merge. Empty: none. */
@@ -13,13 +14,25 @@ export interface MergeArguments {
   readonly drops: boolean
 }
 
-/** @param body with valid types @throws CommandError BadValue */
-export function parseMergeArguments(body: Uint8Array): MergeArguments {
+/**
+ * @param body with valid types
+ * @throws CommandError OutdatedClient without `db`, before parsers were generated
+ */
+export function parseMergeArguments(body: Uint8Array, rules: AccessRules): MergeArguments {
   const text = (name: string): string => findField(body, name)?.asString() ?? ''
+  if (!rules.has('generatedParsers') && findField(body, 'db') === undefined)
+    throw new CommandError(
+      'OutdatedClient',
+      'Missing "db" field for _mergeAuthzCollections command. This is most likely due to running an outdated (pre-2.6.4) version of mongorestore.',
+    )
   const [usersFrom, rolesFrom] = [text('tempUsersCollection'), text('tempRolesCollection')]
+  return { usersFrom, rolesFrom, db: text('db'), drops: findField(body, 'drop')?.isTruthy() === true }
+}
+
+/** @throws CommandError BadValue */
+export function checkMerge({ usersFrom, rolesFrom }: MergeArguments): void {
   if (usersFrom === '' && rolesFrom === '')
     throw new CommandError('BadValue', 'Must provide at least one of "tempUsersCollection" and "tempRolescollection"')
-  return { usersFrom, rolesFrom, db: text('db'), drops: findField(body, 'drop')?.isTruthy() === true }
 }
 
 /** @throws CommandError Unauthorized */
@@ -30,9 +43,12 @@ export function checkMergeAccess(privileges: Privileges, { usersFrom, rolesFrom,
       'Unauthorized',
       'Not authorized to update user/role data using _mergeAuthzCollections command',
     )
-  for (const ns of [usersFrom, rolesFrom]) {
-    const dot = ns.indexOf('.')
-    if (ns === '' || privileges.allows(exactResource(ns.slice(0, dot), ns.slice(dot + 1)), 'find')) continue
-    throw new CommandError('Unauthorized', `Not authorized to read ${ns}`)
-  }
+  for (const ns of [usersFrom, rolesFrom])
+    if (ns !== '' && !privileges.allows(resourceOf(ns), 'find'))
+      throw new CommandError('Unauthorized', `Not authorized to read ${ns}`)
+}
+
+function resourceOf(ns: string): Resource {
+  const dot = ns.indexOf('.')
+  return dot < 0 ? exactResource(ns, '') : exactResource(ns.slice(0, dot), ns.slice(dot + 1))
 }

@@ -36,13 +36,18 @@ export class DumpClient {
   }
 
   /**
-   * Drops a collection of admin where it is stored: since 5.0 routers refuse to.
+   * Drops a collection of admin, if it exists, where it is stored: since 5.0 routers refuse to.
    * @throws DumpCommandError
    */
   async dropOfAdmin(name: string): Promise<void> {
     const stored = this.isSharded ? await primaryOf(this.#runtime, configAddress) : await this.#server()
     if (stored === null) throw new DumpCommandError('the config server is down or has no primary')
-    await this.#runOn(stored, 'admin', (writer) => writer.string('drop', name), null)
+    try {
+      await this.#runOn(stored, 'admin', (writer) => writer.string('drop', name), null)
+    } catch (error) {
+      // Since 7.0 it is no error.
+      if (!(error instanceof DumpCommandError) || error.message !== 'ns not found') throw error
+    }
   }
 
   async #runOn(

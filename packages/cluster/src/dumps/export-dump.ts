@@ -81,7 +81,7 @@ interface Place {
   readonly count: { collections: number; documents: number } | null
 }
 
-/** Nothing without users. */
+/** No file for an empty collection: most clusters have no users. */
 async function exportUsers(client: DumpClient, made: string, name: string): Promise<void> {
   const documents = await client.all('admin', (writer) => writer.string('find', name))
   if (documents.length === 0) return

@@ -22,6 +22,8 @@ export async function importUsers(client: DumpClient, users: readonly DumpedColl
   const drop = async (): Promise<void> => {
     for (const each of users) await client.dropOfAdmin(nameOf(each))
   }
+  // They may be left from another import.
+  await drop()
   try {
     for (const each of users)
       for await (const documents of documentsInFile(each.dataFile!))

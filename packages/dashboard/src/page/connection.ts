@@ -4,6 +4,7 @@ import type { PageFields, PageLogin, PageVerb } from '../server/target.js'
 import type { Delta } from '../stream/deltas.js'
 import { LiveState } from '../stream/live-state.js'
 import { ChunkHistory } from './chunk-history.js'
+import { noteMove } from './now.js'
 
 const retryMs = 1000
 
@@ -78,6 +79,8 @@ export class Connection {
     this.needsLogin = needsLogin && this.#login === null
     if (!needsLogin || this.#login === null) return
     this.logIn(this.#login).catch((error: Error) => {
+      // Otherwise the next greeting logs in again.
+      if (!this.isOpen) return
       // The user may have been dropped since, or no router runs yet.
       this.needsLogin = true
       this.#listener.refused(error.message)
@@ -87,6 +90,7 @@ export class Connection {
   #apply(deltas: readonly Delta[]): void {
     const atMs = Date.now()
     for (const delta of deltas) {
+      if (delta.type === 'snapshot') noteMove(null)
       this.history.note(delta, this.state, atMs)
       this.state.apply(delta)
     }

@@ -17,7 +17,7 @@ export interface Heat {
  * chunks in equal parts. Broadcasts say nothing about chunks.
  */
 export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonly LiveOperations[]): Heat {
-  // How much more a chunk has than the one before it: a bound can have 100,000 chunks.
+  // Differences between neighbours: a bound costs two writes, however many chunks it covers.
   const steps = new Float64Array(chunks.length + 1)
   let sum = 0
   for (const { shapes, samples } of events) {

@@ -1,5 +1,5 @@
 /**
- * Most frames need what the frame before needed: keeps the last result.
+ * Keeps the last result, because most frames have the same keys as the one before.
  * @returns a function that computes again only if one of the keys is another value than before
  */
 export function memo<Result>(): (keys: readonly unknown[], compute: () => Result) => Result {

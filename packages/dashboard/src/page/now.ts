@@ -1,14 +1,17 @@
 import type { LiveState } from '../stream/live-state.js'
 
-/** Of a manual clock, as the page has moved it; 0: it has not. */
-let movedToMs = 0
+let movedTo: number | null = null
 
-export function noteMove(nowMs: number): void {
-  movedToMs = nowMs
+/** Of a manual clock, as the page has moved it; null: it has not. */
+export const movedToMs = (): number | null => movedTo
+
+/** @param nowMs null: the page shows another cluster, or the same one after a restart */
+export function noteMove(nowMs: number | null): void {
+  movedTo = nowMs
 }
 
 /** By the clock of the cluster. A manual clock stands still between events and moves. */
 export function nowOf({ cluster, events, operations }: LiveState): number {
   const lastMs = Math.max(events.at(-1)?.atMs ?? 0, operations.at(-1)?.atMs ?? 0)
-  return Math.max(lastMs, cluster?.clock === 'manual' ? movedToMs : Date.now())
+  return Math.max(lastMs, cluster?.clock === 'manual' ? (movedTo ?? 0) : Date.now())
 }

@@ -77,9 +77,8 @@ export function samplesOf(events: readonly OperationsEvent[], max: number): Rout
 /** Operations of each shard in the last ten seconds. */
 export function operationsByShard(events: readonly OperationsEvent[], endMs: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const { atMs, shards } of events.toReversed()) {
-    if (atMs < endMs - 10_000) continue
-    for (const [shard, operations] of shards) counts.set(shard, (counts.get(shard) ?? 0) + operations)
-  }
+  for (const { atMs, shards } of events)
+    if (atMs >= endMs - 10_000)
+      for (const [shard, operations] of shards) counts.set(shard, (counts.get(shard) ?? 0) + operations)
   return counts
 }

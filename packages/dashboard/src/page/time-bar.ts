@@ -1,7 +1,7 @@
 /** Moves the clock of a cluster with a manual clock. */
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from './app.js'
-import { noteMove } from './now.js'
+import { movedToMs, noteMove } from './now.js'
 
 const stepsMs = [
   ['1 s', 1000],
@@ -15,13 +15,12 @@ const tickMs = 250
 let speed: number = speeds[1]
 let timer: ReturnType<typeof setInterval> | null = null
 let isMoving = false
-/** Milliseconds since the epoch, as of the last move; null: none yet. */
-let nowMs: number | null = null
 
 /** Nothing with a real clock. */
 export function timeBar(app: App): TemplateResult | typeof nothing {
   if (app.state.cluster?.clock !== 'manual') return nothing
   const isPlaying = timer !== null
+  const nowMs = movedToMs()
   const choose = (event: Event): void => {
     speed = Number((event.target as HTMLSelectElement).value)
   }
@@ -64,8 +63,7 @@ async function advance(durationMs: number, app: App): Promise<boolean> {
   const reply = await app.run('advance', { durationMs }, '')
   isMoving = false
   if (reply === null) return false
-  nowMs = (reply as { readonly nowMs: number }).nowMs
-  noteMove(nowMs)
+  noteMove((reply as { readonly nowMs: number }).nowMs)
   app.redraw()
   return true
 }

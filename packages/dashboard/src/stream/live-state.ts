@@ -19,7 +19,7 @@ export const eventsMax = 500
 
 /** Older sums of operations are dropped. */
 export const operationsKeptMs = 120_000
-/** Eight routers have fewer in that time. */
+/** Eight routers send 1920 in that time. */
 const operationsMax = 2000
 /** Older samples are dropped: they are most of the data. */
 const samplesKeptMs = 60_000

@@ -73,8 +73,8 @@ export const grantRolesToRolePrivileges = passing(({ access, body, db, rules }) 
 export const revokeRolesFromRolePrivileges = passing(({ access, body, db, rules }) =>
   checkRevokeRoles(access.privileges, parseRoleRoleArguments('revokeRolesFromRole', body, db, rules).roles),
 )
-export const mergePrivileges = passing(({ access, body }) =>
-  checkMergeAccess(access.privileges, parseMergeArguments(body)),
+export const mergePrivileges = passing(({ access, body, rules }) =>
+  checkMergeAccess(access.privileges, parseMergeArguments(body, rules)),
 )
 export const usersInfoPrivileges = passing(({ access, body, db, rules }) =>
   checkUsersInfo(access, parseUsersInfo(body, db, rules).users, db),

@@ -23,7 +23,7 @@ export interface Asked {
   readonly body: Document | Uint8Array
   /** Default `shop`. */
   readonly db?: string
-  /** Actions on `cluster`, on a database, on a collection, or on `any` of these that are normal. */
+  /** Actions on `cluster`, on a database, on a collection, or on `any`: all normal resources. */
   readonly may?: Readonly<Record<string, readonly string[]>>
   readonly sequences?: AccessQuestion['sequences']
   /** Default 8.0. */

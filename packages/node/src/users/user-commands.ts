@@ -176,8 +176,12 @@ function targetName(body: Uint8Array, command: UserCommand): string {
 }
 
 async function runMerge({ host, store, body, writer }: CommandOnUsers): Promise<DocumentWriter> {
-  mergeUsers(host, store, writer, body)
-  await host.flush()
+  try {
+    mergeUsers(host, store, writer, body)
+  } finally {
+    // Also what came before a wrong document.
+    await host.flush()
+  }
   return reply()
 }
 

@@ -63,7 +63,7 @@ async function targetAt(uri: string): Promise<DashboardTarget> {
 }
 
 function accessAt(uri: string): DashboardAccess {
-  // Others do not wait for the next deltas.
+  // Other commands have their own connections, so that they do not wait for deltas.
   const stream = new AdminConnection(uri)
   const events = async (fields: object): Promise<Batch> =>
     (await stream.reply({ shardlab: 'events', ...fields })) as unknown as Batch

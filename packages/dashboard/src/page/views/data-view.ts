@@ -25,7 +25,7 @@ interface QueryResult {
   readonly documents: readonly string[]
 }
 
-/** And of what: the form may have changed since. */
+/** `of`: the collection and the filter of the result. The form may have changed since. */
 type Shown = { readonly of: string } & (
   | { readonly stored: readonly DocumentsOfShard[] }
   | { readonly found: QueryResult }

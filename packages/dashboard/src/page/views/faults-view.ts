@@ -2,15 +2,18 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveFault, StreamedEvent } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
+import { memo } from '../memo.js'
 import { nowOf } from '../now.js'
 import { timeText, whole } from '../text.js'
 import { tableFrame } from './table-frame.js'
 import { timelineChart } from './timeline-chart.js'
-import { errorLaneOf, lanesOf } from './timeline-lanes.js'
+import { errorLaneOf, lanesOf, type TimelineLane } from './timeline-lanes.js'
 
 const shownEventsMax = 200
 /** Names in the forms of faults that stand for the target. The cluster may have no such members. */
 const placeholders: ReadonlySet<string> = new Set(['shard01', 'shard02', 'mongos01'])
+
+const knownErrors = memo<TimelineLane | null>()
 
 let text = ''
 /** The name in the text that a click on a target replaces; null: the text has no name. */
@@ -140,7 +143,9 @@ function timeline(app: App): TemplateResult {
     app.redraw()
   }
   const nowMs = nowOf(app.state)
-  const errors = errorLaneOf(app.state.operations, nowMs)
+  const { operations } = app.state
+  const endMs = 1000 * Math.ceil(nowMs / 1000)
+  const errors = knownErrors([operations.at(-1), endMs], () => errorLaneOf(operations, endMs))
   const lanes = [...lanesOf(events), ...(errors === null ? [] : [errors])]
   return html`<section>
     <h2>Timeline</h2>

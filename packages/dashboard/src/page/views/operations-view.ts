@@ -21,7 +21,7 @@ let shownSamples: readonly RoutedOperation[] = []
 
 /** The panel may be above the visible part of the page. */
 let isNew = false
-/** Its routing is explained. */
+/** The operation whose routing the page explains. */
 let chosen: RoutedOperation | null = null
 
 export const operationsView: View = {
@@ -48,7 +48,7 @@ const parts = (app: App): TemplateResult =>
 function slowest(app: App): TemplateResult {
   const { operations } = app.state
   const endMs = 1000 * Math.ceil(nowOf(app.state) / 1000)
-  const shapes = standing('table.shapes', shownShapes, () =>
+  const shapes = heldRows('table.shapes', shownShapes, () =>
     knownShapes([operations.at(-1), endMs], () => shapesSince(operations, endMs - shapesSinceMs)),
   )
   shownShapes = shapes
@@ -84,7 +84,7 @@ function shapeRow(each: OperationShape, app: App): TemplateResult {
 
 function recent(app: App): TemplateResult {
   const { operations } = app.state
-  const samples = standing('table.operations', shownSamples, () =>
+  const samples = heldRows('table.operations', shownSamples, () =>
     knownSamples([operations.at(-1)], () => samplesOf(operations, shownOperationsMax)),
   )
   shownSamples = samples
@@ -102,7 +102,8 @@ function recent(app: App): TemplateResult {
           )
     }
     <p class="soft">
-      The first ten operations of each router in each half second. The list stands still while you point at it.
+      The first ten operations of each router in each half second. Both tables do not change while you point at them or
+      move through them with the keyboard.
     </p>
   </section>`
 }
@@ -120,9 +121,12 @@ function operationRow(each: RoutedOperation, app: App): TemplateResult {
   </tr>`
 }
 
-/** Under the pointer and the focus, a table stands still: no row moves away before a click. */
-function standing<Rows>(table: string, shown: Rows, next: () => Rows): Rows {
-  return document.querySelector(`${table}:is(:hover, :focus-within)`) === null ? next() : shown
+/**
+ * The shown rows while the pointer or the focus of the keyboard is in the table, so that no row moves
+ * before a click.
+ */
+function heldRows<Rows>(table: string, shown: Rows, next: () => Rows): Rows {
+  return document.querySelector(`${table}:is(:hover, :has(:focus-visible))`) === null ? next() : shown
 }
 
 const kindText = (kind: RoutedOperation['kind']): string =>

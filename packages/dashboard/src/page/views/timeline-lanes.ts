@@ -86,9 +86,8 @@ export function lanesOf(events: readonly StreamedEvent[]): TimelineLane[] {
 
 const errorSeconds = operationsKeptMs / 1000
 
-/** Failed operations, a bar for each second; null: there are none. */
-export function errorLaneOf(operations: readonly LiveOperations[], nowMs: number): TimelineLane | null {
-  const endMs = 1000 * Math.ceil(nowMs / 1000)
+/** Failed operations, a bar for each second. @param endMs of a second @returns null: there are none */
+export function errorLaneOf(operations: readonly LiveOperations[], endMs: number): TimelineLane | null {
   const { failed } = ratesOf(operations, endMs, errorSeconds)
   const most = Math.max(...failed)
   const items = failed.flatMap((rate, i): TimelineItem[] => {
