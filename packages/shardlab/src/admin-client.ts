@@ -55,8 +55,8 @@ function fieldsOf(answer: Document): Document {
 }
 
 /**
- * {@link replyFrom} for many commands, one after the other, on one connection. It is opened again if
- * it was lost; a command may then run twice.
+ * {@link replyFrom} for many commands, one after the other, on one connection. It is opened again
+ * if it was lost; a command may then run twice.
  */
 export class AdminConnection {
   readonly #uri: string

@@ -122,8 +122,8 @@ function operationRow(each: RoutedOperation, app: App): TemplateResult {
 }
 
 /**
- * The shown rows while the pointer or the focus of the keyboard is in the table, so that no row moves
- * before a click.
+ * The shown rows while the pointer or the focus of the keyboard is in the table, so that no row
+ * moves before a click.
  */
 function heldRows<Rows>(table: string, shown: Rows, next: () => Rows): Rows {
   return document.querySelector(`${table}:is(:hover, :has(:focus-visible))`) === null ? next() : shown

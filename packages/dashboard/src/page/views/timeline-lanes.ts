@@ -86,7 +86,11 @@ export function lanesOf(events: readonly StreamedEvent[]): TimelineLane[] {
 
 const errorSeconds = operationsKeptMs / 1000
 
-/** Failed operations, a bar for each second. @param endMs of a second @returns null: there are none */
+/**
+ * Failed operations, a bar for each second.
+ * @param endMs the end of a second
+ * @returns null: there are none
+ */
 export function errorLaneOf(operations: readonly LiveOperations[], endMs: number): TimelineLane | null {
   const { failed } = ratesOf(operations, endMs, errorSeconds)
   const most = Math.max(...failed)
