@@ -3,8 +3,10 @@
  * two broadcasts.
  */
 
-export const filesOfSuite = 4
-export const testsOfFile = 50
+const isLong = process.env['SHARDLAB_LONG'] === '1'
+
+export const filesOfSuite = isLong ? 4 : 2
+export const testsOfFile = isLong ? 50 : 10
 
 export const application = `exports.total = (orders) => orders.countDocuments()
 exports.byEmail = (orders, email) => orders.find({ email }).toArray()
