@@ -60,6 +60,7 @@ const foundWithSets: Readonly<Record<number, string>> = {
   11: 'a secondary used a placement from before a migration',
   30: 'a majority read ended early when its collection was dropped between two batches',
   38: 'work of the config server that waited for a majority crashed it when it stepped down',
+  455_000_758: 'a primary of an old term used a placement that only the new one has',
 }
 
 /** First seeds for which a mutation is found within few runs; others run only in long runs. */

@@ -86,7 +86,11 @@ export function createParts(context: ActorContext, options: ShardOptions, ofSet:
         () => {},
         (name) => secondary!.flush(name),
       )
-    : new PlacementState(context, (ns, placement) => adoptRename(node, ns, placement))
+    : new PlacementState(
+        context,
+        (ns, placement) => adoptRename(node, ns, placement),
+        (name, isKnown) => confirmPrimary(node, name, isKnown),
+      )
   const identity = new ShardIdentity(context.address, () => node)
   const node: StorageNode = new StorageNode(
     context,
@@ -122,4 +126,16 @@ export function createParts(context: ActorContext, options: ShardOptions, ofSet:
     chunkSize: new ClusterChunkSize(node.context, node.behaviours),
   }
   return parts
+}
+
+/**
+ * A primary that lost its majority may not know so yet, and may lack the data under a new
+ * placement.
+ * Server: shard_server_catalog_cache_loader.cpp, performNoopMajorityWriteLocally.
+ * @throws CommandError why this member may not be primary
+ */
+async function confirmPrimary({ set, stopping }: StorageNode, name: string, isKnown: boolean): Promise<void> {
+  if (isKnown || set.isAlone) return
+  const error = await set.confirmPrimary(`placement of ${name}`, stopping.signal)
+  if (error !== null) throw error
 }

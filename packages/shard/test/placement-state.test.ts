@@ -6,7 +6,7 @@ import { ScriptedConfig } from './support/scripted-config.js'
 
 const ns = 'db.c'
 
-function start() {
+function start(admit?: ConstructorParameters<typeof PlacementState>[2]) {
   const config = new ScriptedConfig(['shard01'])
   config.shard(ns, { a: 1 }, [0], ['shard01', 'shard01'])
   const asked: string[] = []
@@ -22,7 +22,8 @@ function start() {
     const answer = kind === 'config.get-database' ? { database: null } : config.answer(kind, request)
     return Promise.resolve(answer as never)
   }
-  return { asked, state: new PlacementState(context), failWith: (next: () => never) => (failure = next) }
+  const state = new PlacementState(context, () => {}, admit)
+  return { asked, state, failWith: (next: () => never) => (failure = next) }
 }
 
 const attempt = async (refresh: () => Promise<unknown>) => {
@@ -88,5 +89,46 @@ t.test('a refresh that was under way when its placement was forgotten asks again
     t.same(asked, [kind, kind])
     await refresh()
     t.equal(asked.length, 3, 'the next one asks once')
+  }
+})
+
+t.test('a reply is used when it was admitted, and known placements are named', async (t) => {
+  const admitted: [name: string, isKnown: boolean][] = []
+  let refusal: Error | null = null
+  const { state } = start(async (name, isKnown) => {
+    admitted.push([name, isKnown])
+    if (refusal !== null) throw refusal
+  })
+  refusal = new Error('not primary')
+  t.equal(await attempt(() => state.refreshCollection(ns)), 'not primary')
+  t.equal(await attempt(() => state.refreshDatabase('db')), 'not primary')
+  t.same([state.collection(ns), state.database('db')], [undefined, undefined])
+  refusal = null
+  t.equal(await attempt(() => state.refreshCollection(ns)), 'known')
+  t.equal(await attempt(() => state.refreshCollection(ns)), 'known')
+  t.equal(await attempt(() => state.refreshDatabase('db')), 'unsharded')
+  t.same(admitted, [
+    [ns, false],
+    ['db', false],
+    [ns, false],
+    [ns, true],
+    ['db', false],
+  ])
+})
+
+t.test('a placement that is forgotten while it is admitted is asked for again', async (t) => {
+  let forgetOnce: (() => void) | null = null
+  const { state, asked } = start(async () => {
+    forgetOnce?.()
+    forgetOnce = null
+  })
+  for (const [refresh, forget, kind] of [
+    [() => state.refreshCollection(ns), () => state.forgetCollection(ns), 'config.get-collection'],
+    [() => state.refreshDatabase('db'), () => state.forgetDatabase('db'), 'config.get-database'],
+  ] as const) {
+    asked.length = 0
+    forgetOnce = forget
+    await refresh()
+    t.same(asked, [kind, kind])
   }
 })

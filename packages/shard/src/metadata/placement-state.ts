@@ -45,6 +45,13 @@ interface DatabaseRefresh {
   forgotten: boolean
 }
 
+/**
+ * Awaited between the reply of the config server about a collection or database and the use of it.
+ * @param isKnown this member has the same placement already
+ * @throws CommandError why this member must not use it
+ */
+export type Admission = (name: string, isKnown: boolean) => Promise<void>
+
 export class PlacementState implements Placements {
   readonly #context: ActorContext
   readonly #collections = new Map<string, CollectionEntry>()
@@ -54,21 +61,17 @@ export class PlacementState implements Placements {
   readonly #databaseRefreshes = new Map<string, DatabaseRefresh>()
   readonly #histories = new PlacementHistories()
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
-  readonly #flush: ((name: string) => Promise<void>) | null
+  readonly #admit: Admission
 
-  /**
-   * @param learned called with each placement from the config server
-   * @param flush awaited before the reply of the config server about a collection or database is
-   *   used; null: a primary
-   */
+  /** @param learned called with each placement from the config server */
   constructor(
     context: ActorContext,
     learned: (ns: string, placement: CollectionPlacement) => void = () => {},
-    flush: ((name: string) => Promise<void>) | null = null,
+    admit: Admission = () => Promise.resolve(),
   ) {
     this.#context = context
     this.#learned = learned
-    this.#flush = flush
+    this.#admit = admit
   }
 
   collection(ns: string): CollectionPlacement | null | undefined {
@@ -188,16 +191,7 @@ export class PlacementState implements Placements {
   ): Promise<CollectionPlacement | null> {
     const { ns } = entry
     try {
-      let reply = await asked
-      let since = known
-      if (this.#flush !== null) await this.#flush(ns)
-      while (entry.forgotten) {
-        entry.forgotten = false
-        since = null
-        reply = await this.#askCollection(ns, null)
-        if (this.#flush !== null) await this.#flush(ns)
-      }
-      const placement = applyPlacementReply(ns, since, reply)
+      const placement = await this.#admitted(entry, known, asked)
       entry.placement = placement
       if (placement !== null) this.#learned(ns, placement)
       return placement
@@ -210,15 +204,33 @@ export class PlacementState implements Placements {
     }
   }
 
+  async #admitted(
+    entry: CollectionEntry,
+    known: CollectionPlacement | null,
+    asked: Promise<ReplyOf<'config.get-collection'>>,
+  ): Promise<CollectionPlacement | null> {
+    const { ns } = entry
+    let since = known
+    for (let reply = await asked; ; reply = await this.#askCollection(ns, null)) {
+      if (!entry.forgotten) {
+        const placement = applyPlacementReply(ns, since, reply)
+        await this.#admit(ns, placement !== null && placement === since)
+        if (!entry.forgotten) return placement
+      }
+      entry.forgotten = false
+      since = null
+    }
+  }
+
   async #learnDatabase(db: string, asked: Promise<ReplyOf<'config.get-database'>>): Promise<DatabasePlacement | null> {
     try {
       let { database } = await asked
-      if (this.#flush !== null) await this.#flush(db)
+      await this.#admit(db, false)
       const refresh = this.#databaseRefreshes.get(db)!
       while (refresh.forgotten) {
         refresh.forgotten = false
         ;({ database } = await this.#askDatabase(db))
-        if (this.#flush !== null) await this.#flush(db)
+        await this.#admit(db, false)
       }
       const placement = database === null ? null : parseDatabase(database)
       this.#databases.set(db, placement)
