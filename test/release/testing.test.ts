@@ -6,7 +6,7 @@ import t from 'tap'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../support/up.js'
-import { application, broadcasts, filesOfSuite, suites, testsOfFile } from './support/five-runners.js'
+import { application, broadcasts, filesOfSuite, isLong, suites, testsOfFile } from './support/five-runners.js'
 import { builtTarball, client, missing, Project, root } from './support/project.js'
 
 const types = `
@@ -33,6 +33,7 @@ t.test('tests of each runner write the same keys, each in a copy', { timeout: 50
   if (reason !== null) return void t.pass('installed', { skip: reason })
   project.write('app.cjs', application)
   for (const [name, suite] of Object.entries(suites)) {
+    if (!isLong && (name === 'vitest' || name === 'tap')) continue
     const folder = suite.needs === null ? '' : installed(suite.needs)
     if (folder === null) {
       t.pass(name, { skip: missing(name) })

@@ -23,7 +23,7 @@ import {
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const isLong = SHARDLAB_LONG === '1'
 const options =
-  SHARDLAB_SEED === undefined ? { seed: 1, runs: isLong ? 500 : 8 } : { seed: Number(SHARDLAB_SEED), runs: 1 }
+  SHARDLAB_SEED === undefined ? { seed: 1, runs: isLong ? 500 : 5 } : { seed: Number(SHARDLAB_SEED), runs: 1 }
 const again = { seed: options.seed, runs: Math.min(options.runs, isLong ? 10 : 2) }
 
 /** Seeds that found a defect, and the defect. */

@@ -3,7 +3,8 @@
  * two broadcasts.
  */
 
-const isLong = process.env['SHARDLAB_LONG'] === '1'
+/** Short runs leave out Vitest and tap, which take longest. */
+export const isLong = process.env['SHARDLAB_LONG'] === '1'
 
 export const filesOfSuite = isLong ? 4 : 2
 export const testsOfFile = isLong ? 50 : 10
