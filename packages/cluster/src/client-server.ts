@@ -4,7 +4,7 @@ import type { ResolvedOptions } from './resolved-options.js'
 import { primaryOf } from './sets/primary-of.js'
 import { standaloneAddress } from './topology.js'
 
-/** Where a client sends its commands: a router, a primary or the mongod. null: there is none. */
+/** The server for the commands of clients: a router, a primary or the only mongod; null: none. */
 export async function clientServer(runtime: Runtime, { topology, setName }: ResolvedOptions): Promise<Address | null> {
   if (topology === 'standalone') return standaloneAddress
   if (topology === 'replica-set') return primaryOf(runtime, setName)

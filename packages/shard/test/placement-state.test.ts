@@ -6,7 +6,7 @@ import { ScriptedConfig } from './support/scripted-config.js'
 
 const ns = 'db.c'
 
-function start(admit?: ConstructorParameters<typeof PlacementState>[2]) {
+function start(confirm?: ConstructorParameters<typeof PlacementState>[2]) {
   const config = new ScriptedConfig(['shard01'])
   config.shard(ns, { a: 1 }, [0], ['shard01', 'shard01'])
   const asked: string[] = []
@@ -22,7 +22,7 @@ function start(admit?: ConstructorParameters<typeof PlacementState>[2]) {
     const answer = kind === 'config.get-database' ? { database: null } : config.answer(kind, request)
     return Promise.resolve(answer as never)
   }
-  const state = new PlacementState(context, () => {}, admit)
+  const state = new PlacementState(context, () => {}, confirm)
   return { asked, state, failWith: (next: () => never) => (failure = next) }
 }
 
@@ -92,11 +92,11 @@ t.test('a refresh that was under way when its placement was forgotten asks again
   }
 })
 
-t.test('a reply is used when it was admitted, and known placements are named', async (t) => {
-  const admitted: [name: string, isKnown: boolean][] = []
+t.test('a reply is used after it was confirmed, and known placements are named', async (t) => {
+  const confirmed: [name: string, isKnown: boolean][] = []
   let refusal: Error | null = null
   const { state } = start(async (name, isKnown) => {
-    admitted.push([name, isKnown])
+    confirmed.push([name, isKnown])
     if (refusal !== null) throw refusal
   })
   refusal = new Error('not primary')
@@ -107,7 +107,7 @@ t.test('a reply is used when it was admitted, and known placements are named', a
   t.equal(await attempt(() => state.refreshCollection(ns)), 'known')
   t.equal(await attempt(() => state.refreshCollection(ns)), 'known')
   t.equal(await attempt(() => state.refreshDatabase('db')), 'unsharded')
-  t.same(admitted, [
+  t.same(confirmed, [
     [ns, false],
     ['db', false],
     [ns, false],
@@ -116,7 +116,7 @@ t.test('a reply is used when it was admitted, and known placements are named', a
   ])
 })
 
-t.test('a placement that is forgotten while it is admitted is asked for again', async (t) => {
+t.test('a placement that is forgotten while it is confirmed is asked for again', async (t) => {
   let forgetOnce: (() => void) | null = null
   const { state, asked } = start(async () => {
     forgetOnce?.()

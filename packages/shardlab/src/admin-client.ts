@@ -81,7 +81,7 @@ export class AdminConnection {
     this.#connection = null
   }
 
-  /** null: there is none, or it has gone. */
+  /** null: no connection is open, or the server has closed it. */
   async #onKept(body: Uint8Array): Promise<Uint8Array | null> {
     try {
       return (await this.#connection?.send(body)) ?? null

@@ -50,7 +50,7 @@ interface DatabaseRefresh {
  * @param isKnown this member has the same placement already
  * @throws CommandError why this member must not use it
  */
-export type Admission = (name: string, isKnown: boolean) => Promise<void>
+export type PlacementConfirmation = (name: string, isKnown: boolean) => Promise<void>
 
 export class PlacementState implements Placements {
   readonly #context: ActorContext
@@ -61,17 +61,17 @@ export class PlacementState implements Placements {
   readonly #databaseRefreshes = new Map<string, DatabaseRefresh>()
   readonly #histories = new PlacementHistories()
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
-  readonly #admit: Admission
+  readonly #confirm: PlacementConfirmation
 
   /** @param learned called with each placement from the config server */
   constructor(
     context: ActorContext,
     learned: (ns: string, placement: CollectionPlacement) => void = () => {},
-    admit: Admission = () => Promise.resolve(),
+    confirm: PlacementConfirmation = () => Promise.resolve(),
   ) {
     this.#context = context
     this.#learned = learned
-    this.#admit = admit
+    this.#confirm = confirm
   }
 
   collection(ns: string): CollectionPlacement | null | undefined {
@@ -191,7 +191,7 @@ export class PlacementState implements Placements {
   ): Promise<CollectionPlacement | null> {
     const { ns } = entry
     try {
-      const placement = await this.#admitted(entry, known, asked)
+      const placement = await this.#confirmed(entry, known, asked)
       entry.placement = placement
       if (placement !== null) this.#learned(ns, placement)
       return placement
@@ -204,7 +204,7 @@ export class PlacementState implements Placements {
     }
   }
 
-  async #admitted(
+  async #confirmed(
     entry: CollectionEntry,
     known: CollectionPlacement | null,
     asked: Promise<ReplyOf<'config.get-collection'>>,
@@ -214,7 +214,7 @@ export class PlacementState implements Placements {
     for (let reply = await asked; ; reply = await this.#askCollection(ns, null)) {
       if (!entry.forgotten) {
         const placement = applyPlacementReply(ns, since, reply)
-        await this.#admit(ns, placement !== null && placement === since)
+        await this.#confirm(ns, placement !== null && placement === since)
         if (!entry.forgotten) return placement
       }
       entry.forgotten = false
@@ -225,12 +225,12 @@ export class PlacementState implements Placements {
   async #learnDatabase(db: string, asked: Promise<ReplyOf<'config.get-database'>>): Promise<DatabasePlacement | null> {
     try {
       let { database } = await asked
-      await this.#admit(db, false)
+      await this.#confirm(db, false)
       const refresh = this.#databaseRefreshes.get(db)!
       while (refresh.forgotten) {
         refresh.forgotten = false
         ;({ database } = await this.#askDatabase(db))
-        await this.#admit(db, false)
+        await this.#confirm(db, false)
       }
       const placement = database === null ? null : parseDatabase(database)
       this.#databases.set(db, placement)
