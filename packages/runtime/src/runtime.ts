@@ -111,7 +111,7 @@ export interface RuntimeHooks {
 
 /** The same actors behave the same in every world. */
 export interface Runtime {
-  readonly kind: 'threads' | 'inline' | 'simulated'
+  readonly kind: 'threads' | 'inline' | 'simulated' | 'nats'
   readonly steps: StepControls
   readonly faults: FaultControls
   /**

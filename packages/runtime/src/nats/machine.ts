@@ -1,0 +1,157 @@
+/**
+ * A machine that runs members of a cluster: a process that offers itself under a name, until a
+ * cluster takes it. When the cluster stops, the machine is free again.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { DiskFolder } from '../disks/files/disk-folder.js'
+import type { HostCall } from '../remote/host-commands.js'
+import type { RoleLoaders } from '../remote/host-server.js'
+import { BrokerError, type Broker, type BrokerMessage, type BrokerSubscription } from './broker.js'
+import { decodeControl, encodeControl } from './control-codec.js'
+import { ControlLink } from './control-link.js'
+import { linkSettings, machineTimings, type MachineTimings } from './nats-options.js'
+import type { MachineBoot, MachineFacts, MachineQuestion, MachineReply } from './machine-protocol.js'
+import { MachineServer } from './machine-server.js'
+import { callSubject, machineSubject, reportSubject } from './subjects.js'
+
+export interface MachineOptions {
+  readonly broker: Broker
+  /** Without dots, spaces and wildcards. */
+  readonly name: string
+  readonly roles: RoleLoaders
+  /** Only clusters of the same version can take the machine. */
+  readonly version: string
+  /** Where clients reach the members. Default 127.0.0.1. */
+  readonly host?: string
+  /** Disks are files in `<folder>/<cluster>`. Default: they are in memory. */
+  readonly folder?: string
+  readonly timings?: Partial<MachineTimings>
+  /** Called with a sentence about the machine. */
+  readonly onNews?: (sentence: string) => void
+}
+
+interface Membership {
+  readonly cluster: string
+  control: ControlLink
+  server: MachineServer | null
+  heardAtMs: number
+}
+
+export class Machine {
+  readonly #options: MachineOptions
+  readonly #facts: MachineFacts
+  readonly #timings: MachineTimings
+  readonly #subscription: BrokerSubscription
+  readonly #timer: NodeJS.Timeout
+  #membership: Membership | null = null
+
+  /** @throws BrokerError another machine has the name, or it cannot be a part of a subject */
+  static async open(options: MachineOptions): Promise<Machine> {
+    const { broker, name } = options
+    if (!/^[\w-]+$/.test(name))
+      throw new BrokerError(`the name of a machine has letters, digits, _ and - only: ${name} has others.`)
+    const other = await broker.request(machineSubject(name), encodeControl({ type: 'who' }), askedMs)
+    if (other !== null) throw new BrokerError(`another host is named ${name}: choose another name.`)
+    return new Machine(options)
+  }
+
+  private constructor(options: MachineOptions) {
+    const { broker, name, version, host = '127.0.0.1', timings } = options
+    this.#options = options
+    this.#timings = { ...machineTimings, ...timings }
+    this.#facts = { processId: randomBytes(8).toString('hex'), version, host }
+    this.#subscription = broker.subscribe(machineSubject(name), (message) => this.#answer(message))
+    this.#timer = setInterval(() => this.#leaveSilentCluster(), this.#timings.pingMs)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#subscription.close()
+    this.#leave('the host ends')
+  }
+
+  #answer({ content, respond }: BrokerMessage): void {
+    const question = decodeControl(content) as MachineQuestion
+    const reply: MachineReply = question.type === 'who' ? this.#facts : this.#join(question)
+    respond?.(encodeControl(reply))
+  }
+
+  #join({ version, cluster, hostId }: Extract<MachineQuestion, { type: 'join' }>): MachineReply {
+    if (version !== this.#facts.version)
+      return { refused: `runs version ${this.#facts.version} of Shardlab and the cluster ${version}` }
+    if (this.#membership !== null && this.#membership.cluster !== cluster)
+      return { refused: `is part of another cluster (${this.#membership.cluster})` }
+    const { broker, name } = this.#options
+    const control = new ControlLink({
+      broker,
+      settings: linkSettings(broker),
+      from: callSubject(cluster, hostId),
+      to: reportSubject(cluster, hostId),
+      receive: (call) => this.#serve(call as HostCall),
+      // The supervisor notices, and the machine joins again.
+      onBroken: () => {},
+    })
+    if (this.#membership === null) {
+      this.#membership = { cluster, control, server: null, heardAtMs: performance.now() }
+      this.#tell(`${name} is part of the cluster ${cluster}`)
+    } else {
+      this.#membership.control.close()
+      this.#membership.control = control
+      this.#membership.heardAtMs = performance.now()
+      this.#tell(`${name} is connected with the cluster ${cluster} again`)
+    }
+    return this.#facts
+  }
+
+  #serve(call: HostCall): void {
+    const membership = this.#membership
+    if (membership === null) return
+    membership.heardAtMs = performance.now()
+    if (call.command === 'join') membership.server ??= this.#createServer(membership, call.args[0] as MachineBoot)
+    membership.server?.serve(call)
+  }
+
+  #createServer(membership: Membership, boot: MachineBoot): MachineServer {
+    const { broker, roles, folder } = this.#options
+    const { cluster } = membership
+    return new MachineServer(boot, {
+      broker,
+      cluster,
+      settings: linkSettings(broker),
+      roles,
+      folder: folder === undefined ? null : diskFolder(`${folder}/${cluster}`),
+      send: (message) => membership.control.send(message),
+      // After its answer.
+      onLeave: () => void setImmediate(() => this.#leave('the cluster has stopped')),
+    })
+  }
+
+  #leaveSilentCluster(): void {
+    const membership = this.#membership
+    if (membership === null) return
+    const { abandonedAfterMs } = this.#timings
+    if (performance.now() - membership.heardAtMs > abandonedAfterMs)
+      this.#leave(`the cluster was silent for ${abandonedAfterMs / 1000} seconds`)
+  }
+
+  #leave(why: string): void {
+    const membership = this.#membership
+    if (membership === null) return
+    this.#membership = null
+    membership.server?.end()
+    membership.control.close()
+    this.#tell(`${this.#options.name} has left the cluster ${membership.cluster}: ${why}`)
+  }
+
+  #tell(sentence: string): void {
+    this.#options.onNews?.(sentence)
+  }
+}
+
+const askedMs = 1000
+
+function diskFolder(path: string): DiskFolder {
+  mkdirSync(path, { recursive: true })
+  return new DiskFolder(path)
+}
