@@ -22,8 +22,6 @@ export interface Broker {
   subscribe(subject: string, receive: (message: BrokerMessage) => void): BrokerSubscription
   /** null: nobody answered in time. @throws BrokerError the connection is closed */
   request(subject: string, content: Uint8Array, timeoutMs: number): Promise<Uint8Array | null>
-  /** Called when the connection is lost, and when it is back. */
-  onConnection(listener: (connected: boolean) => void): void
   close(): Promise<void>
 }
 

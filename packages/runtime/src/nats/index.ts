@@ -1,3 +1,4 @@
+export { NatsBroker } from './nats-broker.js'
 export { BrokerError, type Broker } from './broker.js'
 export { Machine, type MachineOptions } from './machine.js'
 export { createNatsRuntime } from './nats-runtime.js'

@@ -1,17 +1,19 @@
 /** The machines of a cluster: joins them, notices when one is silent, and takes it back. */
 import type { ArgsOf } from '../remote/host-calls.js'
 import type { MemberLocation } from '../remote/host-commands.js'
-import { BrokerError } from './broker.js'
-import type { HostedState, MachineBoot, MachineCommands, MachineFacts } from './machine-protocol.js'
+import { BrokerError, type Broker, type BrokerSubscription } from './broker.js'
+import { decodeControl } from './control-codec.js'
+import type { HostedState, MachineBoot, MachineCommands, MachineFacts, StartedMachine } from './machine-protocol.js'
 import type { MachineTimings } from './nats-options.js'
 import type { RemoteMachine } from './remote-machine.js'
+import { startedSubject } from './subjects.js'
 
 export interface FleetEvents {
-  bootOf(hostId: number): MachineBoot
+  bootOf(machine: RemoteMachine, hostId: number): MachineBoot
   /** It is connected, for the first time or again. `states`: the members that it runs. */
   onJoined(machine: RemoteMachine, states: readonly HostedState[]): void
-  /** The machine is no longer `hostId`. */
-  onDisconnected(machine: RemoteMachine, hostId: number): void
+  /** It has joined with another number, or is lost. */
+  onLeft(hostId: number): void
   /** It was silent for so long that its members are given up. */
   onLost(machine: RemoteMachine): void
   /** It answers, and refuses to join again. */
@@ -24,10 +26,14 @@ export class MachineFleet {
   readonly #timings: MachineTimings
   readonly #events: FleetEvents
   readonly #joining = new Set<RemoteMachine>()
+  readonly #started: BrokerSubscription
   #lastHostId = 0
   #timer: NodeJS.Timeout | null = null
 
-  constructor(machines: readonly RemoteMachine[], timings: MachineTimings, events: FleetEvents) {
+  constructor(broker: Broker, machines: readonly RemoteMachine[], timings: MachineTimings, events: FleetEvents) {
+    this.#started = broker.subscribe(startedSubject, ({ content }) =>
+      this.#onStarted(decodeControl(content) as StartedMachine),
+    )
     this.machines = new Map(machines.map((machine) => [machine.name, machine]))
     this.#timings = timings
     this.#events = events
@@ -58,14 +64,15 @@ export class MachineFleet {
     return this.broadcast('setLocations', [locations])
   }
 
-  /** The connection is not reliable any more. The machine joins again. */
+  /** What was said is not reliable any more. The machine joins again; its members go on meanwhile. */
   reconnect(machine: RemoteMachine, why: string): void {
-    this.#disconnect(machine, why)
+    machine.disconnect(why)
     this.#rejoin(machine)
   }
 
   close(): void {
     if (this.#timer !== null) clearInterval(this.#timer)
+    this.#started.close()
     for (const machine of this.connected()) machine.disconnect('is no longer part of the cluster')
   }
 
@@ -75,7 +82,8 @@ export class MachineFleet {
       if (machine.facts === null) continue
       if (!machine.isLost && performance.now() - machine.heardAtMs > lostAfterMs) {
         machine.isLost = true
-        this.#disconnect(machine, `was silent for ${lostAfterMs / 1000} seconds`)
+        machine.disconnect(`was silent for ${lostAfterMs / 1000} seconds`)
+        this.#renumber(machine, null)
         this.#events.onLost(machine)
       }
       if (!machine.isConnected) this.#rejoin(machine)
@@ -92,15 +100,22 @@ export class MachineFleet {
     }
   }
 
-  #disconnect(machine: RemoteMachine, why: string): void {
-    const { hostId } = machine
-    if (hostId === null) return
-    machine.disconnect(why)
-    this.#events.onDisconnected(machine, hostId)
+  /** Its earlier process, which the cluster knows, has ended. */
+  #onStarted({ name, processId }: StartedMachine): void {
+    const machine = this.machines.get(name)
+    if (machine === undefined || machine.facts === null || machine.facts.processId === processId) return
+    this.reconnect(machine, 'has restarted')
+  }
+
+  #renumber(machine: RemoteMachine, hostId: number | null): void {
+    const { hostId: earlier } = machine
+    machine.hostId = hostId
+    if (earlier !== null) this.#events.onLeft(earlier)
   }
 
   #rejoin(machine: RemoteMachine): void {
     this.#join(machine).catch((error: unknown) => {
+      // Otherwise the connection is lost, and the next attempt follows.
       if (error instanceof BrokerError) this.#events.onRefused(machine, error.message)
     })
   }
@@ -114,9 +129,10 @@ export class MachineFleet {
       const facts: MachineFacts | null = await machine.ask(hostId)
       if (facts === null || this.#timer === null) return false
       machine.connect(hostId, facts)
-      const states = await machine.call('join', [this.#events.bootOf(hostId)])
-      if (machine.hostId !== hostId) return false
+      const states = await machine.call('join', [this.#events.bootOf(machine, hostId)])
+      machine.isReady = true
       machine.isLost = false
+      this.#renumber(machine, hostId)
       this.#events.onJoined(machine, states)
       return true
     } finally {

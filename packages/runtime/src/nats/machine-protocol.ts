@@ -23,6 +23,11 @@ export interface MachineFacts {
   readonly host: string
 }
 
+export interface StartedMachine {
+  readonly name: string
+  readonly processId: string
+}
+
 /** `refused`: why, as the end of a sentence about the machine. */
 export type MachineReply = MachineFacts | { readonly refused: string }
 

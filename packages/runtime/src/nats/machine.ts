@@ -11,9 +11,9 @@ import { BrokerError, type Broker, type BrokerMessage, type BrokerSubscription }
 import { decodeControl, encodeControl } from './control-codec.js'
 import { ControlLink } from './control-link.js'
 import { linkSettings, machineTimings, type MachineTimings } from './nats-options.js'
-import type { MachineBoot, MachineFacts, MachineQuestion, MachineReply } from './machine-protocol.js'
+import type { MachineBoot, MachineFacts, MachineQuestion, MachineReply, StartedMachine } from './machine-protocol.js'
 import { MachineServer } from './machine-server.js'
-import { callSubject, machineSubject, reportSubject } from './subjects.js'
+import { callSubject, machineSubject, reportSubject, startedSubject } from './subjects.js'
 
 export interface MachineOptions {
   readonly broker: Broker
@@ -49,6 +49,7 @@ export class Machine {
   /** @throws BrokerError another machine has the name, or it cannot be a part of a subject */
   static async open(options: MachineOptions): Promise<Machine> {
     const { broker, name } = options
+    linkSettings(broker, machineTimings)
     if (!/^[\w-]+$/.test(name))
       throw new BrokerError(`the name of a machine has letters, digits, _ and - only: ${name} has others.`)
     const other = await broker.request(machineSubject(name), encodeControl({ type: 'who' }), askedMs)
@@ -62,6 +63,8 @@ export class Machine {
     this.#timings = { ...machineTimings, ...timings }
     this.#facts = { processId: randomBytes(8).toString('hex'), version, host }
     this.#subscription = broker.subscribe(machineSubject(name), (message) => this.#answer(message))
+    const started: StartedMachine = { name, processId: this.#facts.processId }
+    broker.publish(startedSubject, encodeControl(started))
     this.#timer = setInterval(() => this.#leaveSilentCluster(), this.#timings.pingMs)
   }
 
@@ -85,7 +88,7 @@ export class Machine {
     const { broker, name } = this.#options
     const control = new ControlLink({
       broker,
-      settings: linkSettings(broker),
+      settings: linkSettings(broker, this.#timings),
       from: callSubject(cluster, hostId),
       to: reportSubject(cluster, hostId),
       receive: (call) => this.#serve(call as HostCall),
@@ -118,7 +121,7 @@ export class Machine {
     return new MachineServer(boot, {
       broker,
       cluster,
-      settings: linkSettings(broker),
+      settings: linkSettings(broker, this.#timings),
       roles,
       folder: folder === undefined ? null : diskFolder(`${folder}/${cluster}`),
       send: (message) => membership.control.send(message),

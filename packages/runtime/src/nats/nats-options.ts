@@ -5,6 +5,8 @@ import { BrokerError, type Broker } from './broker.js'
 import type { LinkSettings } from './host-links.js'
 
 export interface MachineTimings {
+  /** How often the ends of a link compare what was sent and received. */
+  readonly tickMs: number
   /** How often the supervisor asks each machine whether it is there. */
   readonly pingMs: number
   /** The members of a machine that was silent for so long are down for the others. */
@@ -13,7 +15,7 @@ export interface MachineTimings {
   readonly abandonedAfterMs: number
 }
 
-export const machineTimings: MachineTimings = { pingMs: 500, lostAfterMs: 5000, abandonedAfterMs: 60_000 }
+export const machineTimings: MachineTimings = { tickMs: 500, pingMs: 500, lostAfterMs: 5000, abandonedAfterMs: 60_000 }
 
 /** @returns the name of the machine for a member */
 export type Placement = (spec: MemberSpec) => string
@@ -42,7 +44,7 @@ const messageBytesMax = 512 * 1024
 const messageBytesMin = 16 * 1024
 
 /** @throws BrokerError the broker's messages are too small */
-export function linkSettings(broker: Broker): LinkSettings {
+export function linkSettings(broker: Broker, { tickMs }: MachineTimings): LinkSettings {
   const { contentBytesMax } = broker
   if (contentBytesMax < messageBytesMin)
     throw new BrokerError(
@@ -52,7 +54,7 @@ export function linkSettings(broker: Broker): LinkSettings {
   return {
     messageBytesMax: Math.min(messageBytesMax, contentBytesMax),
     unreceivedBytesMax: 64 * 1024 * 1024,
-    tickMs: 500,
+    tickMs,
   }
 }
 

@@ -44,6 +44,8 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     super(options)
     this.#options = options
     const { broker, cluster, version, machines } = options
+    const timings = { ...machineTimings, ...options.timings }
+    const settings = linkSettings(broker, timings)
     this.#placement = options.placement ?? spreadOver(machines)
     const remotes = machines.map((name): RemoteMachine => {
       const machine = new RemoteMachine({
@@ -51,23 +53,20 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
         cluster,
         version,
         name,
+        settings,
         onReport: (report) => this.#receiveReport(machine, report),
         onBroken: (why) => this.#fleet.reconnect(machine, `lost the connection: ${why}`),
       })
       return machine
     })
-    this.#fleet = new MachineFleet(
-      remotes,
-      { ...machineTimings, ...options.timings },
-      {
-        bootOf: (hostId) => this.#bootOf(hostId),
-        onJoined: (machine, states) => this.#onJoined(machine, states),
-        onDisconnected: (machine, hostId) => this.#onDisconnected(machine, hostId),
-        onLost: (machine) => this.#onLost(machine),
-        onRefused: (_, why) => this.#warn(why),
-        onStrikes: () => this.#registries.sumStrikes(),
-      },
-    )
+    this.#fleet = new MachineFleet(broker, remotes, timings, {
+      bootOf: (machine, hostId) => this.#bootOf(machine, hostId),
+      onJoined: (machine, states) => this.#onJoined(machine, states),
+      onLeft: (hostId) => this.#links.close(hostId),
+      onLost: (machine) => this.#onLost(machine),
+      onRefused: (_, why) => this.#warn(why),
+      onStrikes: () => this.#registries.sumStrikes(),
+    })
     this.#registries = new MachineRegistries(this.#fleet, this.host)
     this.steps = this.#registries.steps
     this.faults = this.#registries.faults
@@ -75,7 +74,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
       broker,
       cluster,
       hostId: supervisorHostId,
-      settings: linkSettings(broker),
+      settings,
       mailbox: this.host.mailbox,
       onNewPeer: (hostId) => {
         for (const machine of remotes) if (machine.hostId === hostId) this.#routeAll(machine)
@@ -136,7 +135,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
   async restart(address: Address): Promise<MemberInfo> {
     this.#checkRunning()
     const { machine } = this.table.get(address).place
-    if (!machine.isConnected) throw new Error(`${address} cannot restart: its host ${machine.name} is not connected`)
+    if (!machine.isReady) throw new Error(`${address} cannot restart: its host ${machine.name} is not connected`)
     const member = this.table.restarting(address)
     member.place.isLost = false
     const [info] = await this.#begin([member])
@@ -186,7 +185,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     const name = this.#placement(spec)
     const machine = this.#fleet.machines.get(name)
     if (machine === undefined) throw new Error(`${spec.address} cannot be placed: the cluster has no host ${name}`)
-    if (!machine.isConnected) throw new Error(`${spec.address} cannot start: its host ${name} is not connected`)
+    if (!machine.isReady) throw new Error(`${spec.address} cannot start: its host ${name} is not connected`)
     return machine
   }
 
@@ -199,13 +198,13 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     // A request of the API that arrives too early is refused as undelivered.
     for (const member of members) this.#route(member)
     await Promise.all(added)
-    await this.#fleet.announce(members.map(locationOf))
+    await this.#fleet.announce(members.map((member) => locationOf(member)))
     const before = new Map(members.map((member) => [member, member.endpoint]))
     try {
       return await settleAll(members.map((member, i) => this.#startMember(member, incarnations[i]!)))
     } finally {
       // When it resolves, all hosts know the endpoints.
-      const moved = members.filter((member) => member.endpoint !== before.get(member)).map(locationOf)
+      const moved = members.filter((member) => member.endpoint !== before.get(member)).map((member) => locationOf(member))
       if (moved.length > 0) await this.#fleet.announce(moved)
     }
   }
@@ -228,7 +227,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     return memberInfo(member)
   }
 
-  #bootOf(hostId: number): MachineBoot {
+  #bootOf(machine: RemoteMachine, hostId: number): MachineBoot {
     return {
       ...this.#registries.sent(),
       hostId,
@@ -238,7 +237,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
       watched: this.#watched,
       locations: [
         { index: this.outside.index, address: clusterAddress, hostId: supervisorHostId, set: null, endpoint: null },
-        ...this.table.all().map(locationOf),
+        ...this.table.all().map((member) => locationOf(member, machine, hostId)),
       ],
       names: this.directory.names(),
       members: [],
@@ -264,18 +263,13 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
       }
     }
     this.#routeAll(machine)
-    void this.#fleet.announce([...machine.members].map(locationOf))
+    void this.#fleet.announce([...machine.members].map((member) => locationOf(member)))
     for (const { spec } of lost) this.restart(spec.address).catch((error: Error) => this.#warn(error.message))
-  }
-
-  #onDisconnected(machine: RemoteMachine, hostId: number): void {
-    this.#links.close(hostId)
-    if (!this.#stopped) void this.#fleet.announce([...machine.members].map(locationOf))
   }
 
   #onLost(machine: RemoteMachine): void {
     for (const member of machine.members) if (isUp(member)) this.#giveUp(member, `the host ${machine.name} is silent`)
-    void this.#fleet.announce([...machine.members].map(locationOf))
+    void this.#fleet.announce([...machine.members].map((member) => locationOf(member)))
   }
 
   #giveUp(member: PlacedMember, why: string): void {
@@ -341,12 +335,14 @@ function isOf(state: { readonly index: number; readonly incarnation: number }, m
   return state.index === member.index && state.incarnation === member.incarnation
 }
 
-function locationOf(member: PlacedMember): MemberLocation {
+/** @param joining gets that number now */
+function locationOf(member: PlacedMember, joining?: RemoteMachine, joiningId?: number): MemberLocation {
   const { index, spec, place, endpoint } = member
+  const hostId = place.machine === joining ? joiningId! : place.machine.hostId
   return {
     index,
     address: spec.address,
-    hostId: isUp(member) ? place.machine.hostId : null,
+    hostId: isUp(member) ? hostId : null,
     set: spec.set ?? null,
     endpoint,
   }

@@ -5,7 +5,7 @@ import type { Member } from '../supervisor/member-table.js'
 import { BrokerError, type Broker } from './broker.js'
 import { decodeControl, encodeControl } from './control-codec.js'
 import { ControlLink } from './control-link.js'
-import { linkSettings } from './nats-options.js'
+import type { LinkSettings } from './host-links.js'
 import type { MachineCommands, MachineFacts, MachineQuestion, MachineReply, StrikeCounts } from './machine-protocol.js'
 import { callSubject, machineSubject, reportSubject } from './subjects.js'
 
@@ -21,6 +21,7 @@ export interface RemoteMachineOptions {
   readonly cluster: string
   readonly version: string
   readonly name: string
+  readonly settings: LinkSettings
   onReport(report: HostReport): void
   /** What the machine was told or has reported may be lost. */
   onBroken(why: string): void
@@ -32,8 +33,10 @@ export class RemoteMachine {
   readonly name: string
   readonly members = new Set<Member<MachinePlace>>()
   facts: MachineFacts | null = null
-  /** null: it is not connected. */
+  /** null: it has not joined yet, or is lost. */
   hostId: number | null = null
+  /** It has joined, and the connection is not known to be lost. */
+  isReady = false
   /** It was silent for so long that its members were given up. */
   isLost = false
   heardAtMs = 0
@@ -47,8 +50,9 @@ export class RemoteMachine {
     this.name = options.name
   }
 
+  /** It gets calls, maybe before it is ready. */
   get isConnected(): boolean {
-    return this.hostId !== null
+    return this.#control !== null
   }
 
   /**
@@ -67,16 +71,16 @@ export class RemoteMachine {
 
   /** After the machine has answered {@link ask}. */
   connect(hostId: number, facts: MachineFacts): void {
-    const { broker, cluster, onReport, onBroken } = this.#options
+    const { broker, cluster, settings, onReport, onBroken } = this.#options
+    this.#control?.close()
     this.facts = facts
-    this.hostId = hostId
     this.heardAtMs = performance.now()
     this.strikes = []
     const calls = new HostCalls<MachineCommands>()
     this.#calls = calls
     this.#control = new ControlLink({
       broker,
-      settings: linkSettings(broker),
+      settings,
       from: reportSubject(cluster, hostId),
       to: callSubject(cluster, hostId),
       receive: (message) => {
@@ -90,7 +94,7 @@ export class RemoteMachine {
   }
 
   disconnect(why: string): void {
-    this.hostId = null
+    this.isReady = false
     this.#control?.close()
     this.#control = null
     const error = new Error(`the host ${this.name} ${why}`)

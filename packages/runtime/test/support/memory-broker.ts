@@ -52,8 +52,8 @@ export class MemoryBroker {
 
 export class MemoryClient implements Broker {
   readonly #server: MemoryBroker
-  readonly #listeners: ((connected: boolean) => void)[] = []
-  #isCut = false
+  /** Nothing from or for this client arrives while it is cut off. */
+  isCut = false
 
   constructor(server: MemoryBroker) {
     this.#server = server
@@ -61,16 +61,6 @@ export class MemoryClient implements Broker {
 
   get contentBytesMax(): number {
     return this.#server.contentBytesMax
-  }
-
-  get isCut(): boolean {
-    return this.#isCut
-  }
-
-  /** Nothing from or for this client arrives while it is cut off. */
-  cut(isCut: boolean): void {
-    this.#isCut = isCut
-    for (const listener of this.#listeners) listener(!isCut)
   }
 
   publish(subject: string, content: Uint8Array): void {
@@ -90,10 +80,6 @@ export class MemoryClient implements Broker {
       }
       if (!this.#server.publish(this, subject, content, (answer) => setImmediate(() => answered(answer)))) answered(null)
     })
-  }
-
-  onConnection(listener: (connected: boolean) => void): void {
-    this.#listeners.push(listener)
   }
 
   async close(): Promise<void> {
