@@ -57,6 +57,8 @@ export interface MachineCommands extends Omit<HostCommands<DiskOwner>, 'arm' | '
    * @returns the members that it runs
    */
   join(boot: MachineBoot): readonly HostedState[]
+  /** That number is not used any more. */
+  closeHost(hostId: number): void
   /** The cluster has stopped. */
   leave(): void
   /** @returns strikes of the faults of links */

@@ -94,11 +94,12 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
   }
 
   override setLocations(locations: readonly MemberLocation[]): void {
-    const before = this.#hostIds()
     for (const location of locations) this.#locations.set(location.index, location)
     super.setLocations(locations)
-    const present = this.#hostIds()
-    for (const hostId of before) if (hostId !== null && !present.has(hostId)) this.#links?.close(hostId)
+  }
+
+  closeHost(hostId: number): void {
+    this.#links?.close(hostId)
   }
 
   override forget(index: number): void {
@@ -196,10 +197,6 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
     if (holder === undefined) return
     holder.state = 'crashed'
     this.#ports.hold(holder)
-  }
-
-  #hostIds(): Set<number | null> {
-    return new Set([...this.#locations.values()].map(({ hostId }) => hostId))
   }
 
   /** While the connection was lost, faults were healed elsewhere. */

@@ -62,7 +62,10 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     this.#fleet = new MachineFleet(broker, remotes, timings, {
       bootOf: (machine, hostId) => this.#bootOf(machine, hostId),
       onJoined: (machine, states) => this.#onJoined(machine, states),
-      onLeft: (hostId) => this.#links.close(hostId),
+      onLeft: (hostId) => {
+        this.#links.close(hostId)
+        void this.#fleet.broadcast('closeHost', [hostId])
+      },
       onLost: (machine) => this.#onLost(machine),
       onRefused: (_, why) => this.#warn(why),
       onStrikes: () => this.#registries.sumStrikes(),
