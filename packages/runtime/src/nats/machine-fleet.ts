@@ -29,6 +29,7 @@ export class MachineFleet {
   readonly #started: BrokerSubscription
   #lastHostId = 0
   #timer: NodeJS.Timeout | null = null
+  #opened: Promise<void> | null = null
 
   constructor(broker: Broker, machines: readonly RemoteMachine[], timings: MachineTimings, events: FleetEvents) {
     this.#started = broker.subscribe(startedSubject, ({ content }) =>
@@ -39,9 +40,13 @@ export class MachineFleet {
     this.#events = events
   }
 
-  /** @throws BrokerError a machine does not answer, or refuses */
-  async open(): Promise<void> {
-    if (this.#timer !== null) return
+  /** Once. @throws BrokerError a machine does not answer, or refuses */
+  open(): Promise<void> {
+    this.#opened ??= this.#open()
+    return this.#opened
+  }
+
+  async #open(): Promise<void> {
     this.#timer = setInterval(() => this.#check(), this.#timings.pingMs)
     const joined = await Promise.all([...this.machines.values()].map((machine) => this.#join(machine)))
     const absent = [...this.machines.keys()].filter((_, i) => !joined[i])

@@ -27,9 +27,11 @@ export interface NatsRuntimeOptions extends Omit<RuntimeHooks, 'disks'> {
   readonly cluster: string
   /** Names of hosts that run. */
   readonly machines: readonly string[]
-  /** Default: {@link spreadOver} the machines. */
+  /** Default: a {@link Spread} over the machines. */
   readonly placement?: Placement
   readonly version: string
+  /** Throws an error that tells why clients must not reach members there. Default: anywhere. */
+  readonly checkHost?: (host: string) => void
   /** The root of all generators. */
   readonly seed: number | string
   readonly limits?: Partial<HostLimits>
@@ -59,20 +61,30 @@ export function linkSettings(broker: Broker, { tickMs }: MachineTimings): LinkSe
 }
 
 /**
- * Members of one set are on different machines, as far as there are enough; others go to the machine
- * with the fewest members.
+ * Members of one set are on different machines, as far as there are enough. First members, which are
+ * elected first, are spread as well as all members are.
  */
-export function spreadOver(machines: readonly string[]): Placement {
-  const counts = new Map(machines.map((machine) => [machine, 0]))
-  const used = new Map<Address, Set<string>>()
-  return ({ address, set = address }) => {
-    const ofSet = used.get(set) ?? new Set<string>()
-    used.set(set, ofSet)
+export class Spread {
+  readonly #members = new Map<string, number>()
+  readonly #firstMembers = new Map<string, number>()
+  readonly #used = new Map<Address, Set<string>>()
+
+  /** @param machines at least one */
+  choose({ address, set = address }: Pick<MemberSpec, 'address' | 'set'>, machines: readonly string[]): string {
+    const ofSet = this.#used.get(set) ?? new Set<string>()
+    this.#used.set(set, ofSet)
+    const isFirst = ofSet.size === 0
     const free = machines.filter((machine) => !ofSet.has(machine))
     const candidates = free.length > 0 ? free : machines
-    const chosen = candidates.reduce((least, machine) => (counts.get(machine)! < counts.get(least)! ? machine : least))
-    counts.set(chosen, counts.get(chosen)! + 1)
+    const weightOf = (machine: string) =>
+      (this.#members.get(machine) ?? 0) + (isFirst ? (this.#firstMembers.get(machine) ?? 0) * membersMax : 0)
+    const chosen = candidates.reduce((least, machine) => (weightOf(machine) < weightOf(least) ? machine : least))
+    this.#members.set(chosen, (this.#members.get(chosen) ?? 0) + 1)
+    if (isFirst) this.#firstMembers.set(chosen, (this.#firstMembers.get(chosen) ?? 0) + 1)
     ofSet.add(chosen)
     return chosen
   }
 }
+
+/** More than a machine has. */
+const membersMax = 100_000

@@ -14,7 +14,7 @@ import { HostLinks } from './host-links.js'
 import { MachineFleet } from './machine-fleet.js'
 import type { HostedState, MachineBoot } from './machine-protocol.js'
 import { MachineRegistries } from './machine-registries.js'
-import { linkSettings, machineTimings, spreadOver, type NatsRuntimeOptions, type Placement } from './nats-options.js'
+import { linkSettings, machineTimings, Spread, type NatsRuntimeOptions, type Placement } from './nats-options.js'
 import { RemoteMachine, type MachinePlace } from './remote-machine.js'
 
 type PlacedMember = Member<MachinePlace>
@@ -46,7 +46,8 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     const { broker, cluster, version, machines } = options
     const timings = { ...machineTimings, ...options.timings }
     const settings = linkSettings(broker, timings)
-    this.#placement = options.placement ?? spreadOver(machines)
+    const spread = new Spread()
+    this.#placement = options.placement ?? ((spec) => spread.choose(spec, machines))
     const remotes = machines.map((name): RemoteMachine => {
       const machine = new RemoteMachine({
         broker,
@@ -95,6 +96,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     const members = specs.map((spec) => {
       const machine = this.#machineFor(spec)
       const { host } = machine.facts!
+      if (spec.listen !== null) this.#options.checkHost?.(host)
       const listen = spec.listen === null ? null : { ...spec.listen, host }
       const member = this.table.add({ ...spec, listen }, { machine, error: null, isLost: false })
       machine.members.add(member)
@@ -254,6 +256,8 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
       if (member === undefined || (!isUp(member) && !member.place.isLost)) void machine.call('kill', [index]).catch(() => {})
     }
     const lost: PlacedMember[] = []
+    const hasRestarted = [...machine.members].some((member) => isUp(member) && !states.some((state) => isOf(state, member)))
+    if (hasRestarted) this.#warn(`the host ${machine.name} has restarted: its members start again`)
     for (const member of machine.members) {
       const runs = states.some((state) => isOf(state, member) && state.isRunning)
       if (member.place.isLost && runs) {
@@ -261,7 +265,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
         this.table.returned(member)
       } else if (member.place.isLost) lost.push(member)
       else if (isUp(member) && !states.some((state) => isOf(state, member))) {
-        this.#giveUp(member, `the host ${machine.name} has restarted`)
+        this.#giveUp(member, `its host ${machine.name} has restarted`)
         lost.push(member)
       }
     }
@@ -271,14 +275,15 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
   }
 
   #onLost(machine: RemoteMachine): void {
-    for (const member of machine.members) if (isUp(member)) this.#giveUp(member, `the host ${machine.name} is silent`)
+    this.#warn(`the host ${machine.name} is silent: its members are down`)
+    for (const member of [...machine.members].filter(isUp)) this.#giveUp(member, `its host ${machine.name} is silent`)
     void this.#fleet.announce([...machine.members].map((member) => locationOf(member)))
   }
 
   #giveUp(member: PlacedMember, why: string): void {
-    member.place.error = new Error(why)
+    member.place.error = new Error(`${member.spec.address} is down: ${why}`)
     member.place.isLost = true
-    this.table.crashed(member, member.place.error)
+    this.table.crashed(member, null)
     this.#route(member)
   }
 
