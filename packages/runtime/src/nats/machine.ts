@@ -1,6 +1,6 @@
 /**
- * A machine that runs members of a cluster: a process that offers itself under a name, until a
- * cluster takes it. When the cluster stops, the machine is free again.
+ * A machine that runs members of clusters: a process that offers itself under a name. It forgets a
+ * cluster that has stopped, or was silent for too long.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
@@ -44,7 +44,7 @@ export class Machine {
   readonly #timings: MachineTimings
   readonly #subscription: BrokerSubscription
   readonly #timer: NodeJS.Timeout
-  #membership: Membership | null = null
+  readonly #memberships = new Map<string, Membership>()
 
   /** @throws BrokerError another machine has the name, or it cannot be a part of a subject */
   static async open(options: MachineOptions): Promise<Machine> {
@@ -65,13 +65,13 @@ export class Machine {
     this.#subscription = broker.subscribe(machineSubject(name), (message) => this.#answer(message))
     const started: StartedMachine = { name, processId: this.#facts.processId }
     broker.publish(startedSubject, encodeControl(started))
-    this.#timer = setInterval(() => this.#leaveSilentCluster(), this.#timings.pingMs)
+    this.#timer = setInterval(() => this.#leaveSilentClusters(), this.#timings.pingMs)
   }
 
   close(): void {
     clearInterval(this.#timer)
     this.#subscription.close()
-    this.#leave('the host ends')
+    for (const membership of this.#memberships.values()) this.#leave(membership, 'the host ends')
   }
 
   #answer({ content, respond }: BrokerMessage): void {
@@ -83,33 +83,32 @@ export class Machine {
   #join({ version, cluster, hostId }: Extract<MachineQuestion, { type: 'join' }>): MachineReply {
     if (version !== this.#facts.version)
       return { refused: `runs version ${this.#facts.version} of Shardlab and the cluster ${version}` }
-    if (this.#membership !== null && this.#membership.cluster !== cluster)
-      return { refused: `is part of another cluster (${this.#membership.cluster})` }
     const { broker, name } = this.#options
     const control = new ControlLink({
       broker,
       settings: linkSettings(broker, this.#timings),
       from: callSubject(cluster, hostId),
       to: reportSubject(cluster, hostId),
-      receive: (call) => this.#serve(call as HostCall),
+      receive: (call) => this.#serve(cluster, call as HostCall),
       // The supervisor notices, and the machine joins again.
       onBroken: () => {},
     })
-    if (this.#membership === null) {
-      this.#membership = { cluster, control, server: null, heardAtMs: performance.now() }
+    const membership = this.#memberships.get(cluster)
+    if (membership === undefined) {
+      this.#memberships.set(cluster, { cluster, control, server: null, heardAtMs: performance.now() })
       this.#tell(`${name} is part of the cluster ${cluster}`)
     } else {
-      this.#membership.control.close()
-      this.#membership.control = control
-      this.#membership.heardAtMs = performance.now()
+      membership.control.close()
+      membership.control = control
+      membership.heardAtMs = performance.now()
       this.#tell(`${name} is connected with the cluster ${cluster} again`)
     }
     return this.#facts
   }
 
-  #serve(call: HostCall): void {
-    const membership = this.#membership
-    if (membership === null) return
+  #serve(cluster: string, call: HostCall): void {
+    const membership = this.#memberships.get(cluster)
+    if (membership === undefined) return
     membership.heardAtMs = performance.now()
     if (call.command === 'join') membership.server ??= this.#createServer(membership, call.args[0] as MachineBoot)
     membership.server?.serve(call)
@@ -126,25 +125,23 @@ export class Machine {
       folder: folder === undefined ? null : diskFolder(`${folder}/${cluster}`),
       send: (message) => membership.control.send(message),
       // After its answer.
-      onLeave: () => void setImmediate(() => this.#leave('the cluster has stopped')),
+      onLeave: () => void setImmediate(() => this.#leave(membership, 'the cluster has stopped')),
     })
   }
 
-  #leaveSilentCluster(): void {
-    const membership = this.#membership
-    if (membership === null) return
+  #leaveSilentClusters(): void {
     const { abandonedAfterMs } = this.#timings
-    if (performance.now() - membership.heardAtMs > abandonedAfterMs)
-      this.#leave(`the cluster was silent for ${abandonedAfterMs / 1000} seconds`)
+    for (const membership of this.#memberships.values())
+      if (performance.now() - membership.heardAtMs > abandonedAfterMs)
+        this.#leave(membership, `the cluster was silent for ${abandonedAfterMs / 1000} seconds`)
   }
 
-  #leave(why: string): void {
-    const membership = this.#membership
-    if (membership === null) return
-    this.#membership = null
-    membership.server?.end()
-    membership.control.close()
-    this.#tell(`${this.#options.name} has left the cluster ${membership.cluster}: ${why}`)
+  #leave(membership: Membership, why: string): void {
+    const { cluster, server, control } = membership
+    if (!this.#memberships.delete(cluster)) return
+    server?.end()
+    control.close()
+    this.#tell(`${this.#options.name} has left the cluster ${cluster}: ${why}`)
   }
 
   #tell(sentence: string): void {

@@ -27,9 +27,9 @@ export function addHostCommand(program: Command, run: (options: HostCommandOptio
     .addHelpText(
       'after',
       `
-A host belongs to one cluster at a time. When the cluster stops, or is silent for a minute, the host
-is free again. A host that was killed and starts again gets its members back; without --dbpath their
-disks are empty, and members of a set copy the data of the others.
+A host runs members of any number of clusters. It ends those of a cluster that has stopped, or was
+silent for a minute. A host that was killed and starts again gets its members back; without --dbpath
+their disks are empty, and members of a set copy the data of the others.
 
 Exit codes:
   0    ended by a signal
