@@ -39,7 +39,6 @@ export const faultWorlds: Readonly<Record<string, () => Promise<FaultWorld>>> = 
   ...(hosts === null ? {} : { nats: () => startLive('nats') }),
 }
 
-
 async function startLive(runtime: LiveRuntime): Promise<FaultWorld> {
   const cluster = await ShardedCluster.start({ ...options, ...liveOptions(runtime) })
   const clients = new Map<string, RawClient>()

@@ -5,7 +5,7 @@ import t from 'tap'
 
 export type LiveRuntime = 'threads' | 'inline' | 'nats'
 
-/** Hosts on a NATS server; null: it is not installed. They are in this process, but know nothing of it. */
+/** Hosts in this process, which NATS connects; null: nats-server is not installed. */
 export const hosts = withoutNats === false ? await openHosts(['H1', 'H2', 'H3']) : null
 
 if (withoutNats !== false) t.test('members on hosts of NATS', { skip: withoutNats }, () => {})

@@ -31,7 +31,6 @@ export const worlds: Readonly<Record<string, () => Promise<World>>> = {
   ...(hosts === null ? {} : { nats: () => startLive('nats') }),
 }
 
-
 async function startLive(runtime: LiveRuntime): Promise<World> {
   const cluster = await ShardedCluster.start({ ...options, ...liveOptions(runtime) })
   const clients = new Map<string, RawClient>()

@@ -11,9 +11,9 @@ export interface NatsLink {
   readonly connection: NatsConnection
   /** Without password. */
   readonly address: string
-  /** Why the connection was given up; null: it was not. */
+  /** Why the connection ended; null: it has not. */
   error(): OptionError | null
-  /** Called once, at once if the connection has been given up. */
+  /** Called once, at once if the connection has ended. */
   onGone(listener: (error: OptionError) => void): void
   close(): Promise<void>
 }

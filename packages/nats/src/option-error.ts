@@ -1,4 +1,4 @@
-/** A caller's mistake, or a server that cannot be used, as one sentence. The command line exits with 2. */
+/** One sentence about a wrong option or a server that cannot be used. */
 export class OptionError extends Error {
   override readonly name = 'OptionError'
 }

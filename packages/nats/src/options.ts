@@ -25,7 +25,9 @@ export function connectionOptions(options: NatsOptions): NodeConnectionOptions {
   const user = decodeURIComponent(username)
   const { tlsCaFile, tlsCertFile, tlsKeyFile, credsFile } = options
   if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined))
-    throw new OptionError('a certificate and its key belong together: give --nats-tls-cert and --nats-tls-key, or neither')
+    throw new OptionError(
+      'a certificate and its key belong together: give --nats-tls-cert and --nats-tls-key, or neither',
+    )
   const tls = {
     ...(tlsCaFile === undefined ? {} : { ca: read(tlsCaFile, '--nats-tls-ca') }),
     ...(tlsCertFile === undefined ? {} : { cert: read(tlsCertFile, '--nats-tls-cert') }),
@@ -50,7 +52,9 @@ export function withoutPassword({ url }: NatsOptions): string {
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['nats:', 'tls:'].includes(url.protocol) || url.hostname === '')
-    throw new OptionError(`the address of NATS is "${withoutPassword({ url: text })}": write it as nats://host:4222 or tls://host:4222`)
+    throw new OptionError(
+      `the address of NATS is "${withoutPassword({ url: text })}": write it as nats://host:4222 or tls://host:4222`,
+    )
   return url
 }
 

@@ -61,6 +61,8 @@ export interface MemberInfo {
   readonly endpoint: string
   /** The caller's own thread is 0. */
   readonly threadId: number
+  /** The host that runs the member; absent: this process does. */
+  readonly machine?: string
 }
 
 /** Faults at the named steps that actors pass with `reach`. */

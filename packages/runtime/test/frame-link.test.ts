@@ -68,7 +68,11 @@ t.test('frames of any size arrive whole and in order, in both directions', (t) =
 })
 
 t.test('with losses, what arrives after a break of both ends is a sequence without gaps', (t) => {
-  const action = fc.record({ end: fc.nat(1), kind: fc.constantFrom('write', 'deliver', 'lose', 'tick'), length: fc.nat(150) })
+  const action = fc.record({
+    end: fc.nat(1),
+    kind: fc.constantFrom('write', 'deliver', 'lose', 'tick'),
+    length: fc.nat(150),
+  })
   fc.assert(
     fc.property(fc.array(action, { maxLength: 200 }), (actions) => {
       const ends = pair()

@@ -64,9 +64,11 @@ t.test('a machine that is cut off is silent, then its members are down; they ret
   clients.get('m2')!.isCut = true
   const waiting = ask(runtime, 'a1', 'forward', forward('add', 1))
   const gone = { failed: 'unreachable', undelivered: false, to: 'b2' }
-  test.same(await waiting, gone, 'a request that is under way fails when the member is given up')
+  test.same(await waiting, gone, 'a request that is under way fails when the member counts as crashed')
   test.match(await down, { member: 'b2' })
-  test.ok(events.some((event) => event.type === 'log' && event.message === 'the host m2 is silent: its members are down'))
+  test.ok(
+    events.some((event) => event.type === 'log' && event.message === 'the host m2 is silent: its members are down'),
+  )
   test.same(await ask(runtime, 'a1', 'forward', forward('sum')), { ...gone, undelivered: true }, 'the next at once')
   await test.rejects(runtime.restart('b2'), /its host m2 is not connected/)
   const back = until('b2', 'started')
@@ -100,9 +102,8 @@ t.test('lost calls of the supervisor make the machine join again; its members ke
   await ask(runtime, 'b2', 'add', 5)
   let lost = 0
   broker.loses = (subject) => subject.endsWith('.2.calls') && ++lost === 1
-  await runtime.watch(['log', 'routed', 'member'])
-  while (!news.some((sentence) => sentence.includes('m2 is connected with the cluster c again')))
-    await soon()
+  runtime.watch(['log', 'routed', 'member'])
+  while (!news.some((sentence) => sentence.includes('m2 is connected with the cluster c again'))) await soon()
   // Connections with the machine have broken.
   let sum: unknown = null
   while (typeof sum !== 'number') sum = await ask(runtime, 'a1', 'forward', forward('sum'))
@@ -197,7 +198,14 @@ t.test('a machine whose cluster is silent ends its members and is free', async (
 t.test('large messages are split; all are msgpack', async (test) => {
   const { broker, runtime } = await open(test)
   broker.contentBytesMax = 20_000
-  const small = createNatsRuntime({ broker: broker.connect(), cluster: 's', machines: ['m1'], version: '1', seed: 1, timings })
+  const small = createNatsRuntime({
+    broker: broker.connect(),
+    cluster: 's',
+    machines: ['m1'],
+    version: '1',
+    seed: 1,
+    timings,
+  })
   test.teardown(() => small.stop())
   await small.start([spec('a1', 'echo')])
   const value = 'x'.repeat(300_000)
@@ -216,7 +224,7 @@ t.test('limits of strikes hold over machines, and strikes are counted', async (t
   const step = await runtime.steps.arm('toy.step', 'fail', { times: 1 })
   test.same(await ask(runtime, 'b2', 'step', 'toy.step'), { failedStep: 'toy.step' })
   test.equal(await runtime.steps.struck(step), 'b2')
-  // The machines have heard it before this request.
+  // The machines receive the count before this request.
   test.equal(await ask(runtime, 'a1', 'step', 'toy.step'), 'passed')
   test.equal(runtime.steps.strikes(step), 1)
   const link = await runtime.faults.apply({
@@ -230,20 +238,29 @@ t.test('limits of strikes hold over machines, and strikes are counted', async (t
     probability: 1,
     seed: null,
   })
-  for (let i = 0; i < 2; i++) test.match(await ask(runtime, 'a1', 'forward', forward('resumed')), { failed: 'unreachable' })
+  for (let i = 0; i < 2; i++)
+    test.match(await ask(runtime, 'a1', 'forward', forward('resumed')), { failed: 'unreachable' })
   test.type(await ask(runtime, 'a1', 'forward', forward('resumed')), Array)
   while (runtime.faults.strikes(link) < 2) await soon()
   test.equal(runtime.faults.strikes(link), 2)
 })
 
-t.test('what cannot be used is refused with a sentence', async (test) => {
+t.test('unusable names, versions, hosts and limits are refused with a sentence', async (test) => {
   const { broker, runtime } = await open(test)
   const machine = (given: Partial<MachineOptions>) =>
     Machine.open({ broker: broker.connect(), name: 'm3', roles: toyLoaders, version: '1', timings, ...given })
   await test.rejects(machine({ name: 'm1' }), { name: 'BrokerError', message: /another host is named m1/ })
   await test.rejects(machine({ name: 'a.b' }), /letters, digits/)
   const cluster = (given: Partial<NatsRuntimeOptions>) =>
-    createNatsRuntime({ broker: broker.connect(), cluster: 'd', machines: ['m1'], version: '1', seed: 1, timings, ...given })
+    createNatsRuntime({
+      broker: broker.connect(),
+      cluster: 'd',
+      machines: ['m1'],
+      version: '1',
+      seed: 1,
+      timings,
+      ...given,
+    })
   const refused = async (given: Partial<NatsRuntimeOptions>, message: RegExp) => {
     const other = cluster(given)
     await test.rejects(other.start([spec('a1', 'echo')]), { name: 'BrokerError', message })

@@ -18,10 +18,10 @@ export async function createRuntimeOnNats(
   hooks: RuntimeHooks,
 ): Promise<Runtime> {
   const { machines, ...server } = nats
-  const { connection, close } = await connectNats({ ...server, goneMs: null }, `shardlab cluster ${id}`)
+  const link = await connectNats({ ...server, goneMs: null }, `shardlab cluster ${id}`)
   return createNatsRuntime({
     ...hooks,
-    broker: new NatsBroker(connection, close),
+    broker: new NatsBroker(link.connection, () => link.close()),
     cluster: id,
     machines,
     placement: placeMembers(nats),

@@ -20,7 +20,7 @@ export interface Broker {
   /** `content` must not be changed afterwards. */
   publish(subject: string, content: Uint8Array): void
   subscribe(subject: string, receive: (message: BrokerMessage) => void): BrokerSubscription
-  /** null: nobody answered in time. @throws BrokerError the connection is closed */
+  /** null: no answer arrived in time. @throws BrokerError the connection is closed */
   request(subject: string, content: Uint8Array, timeoutMs: number): Promise<Uint8Array | null>
   close(): Promise<void>
 }

@@ -10,9 +10,9 @@ export interface ControlLinkOptions {
   /** Subjects. */
   readonly from: string
   readonly to: string
-  receive(message: unknown): void
+  readonly receive: (message: unknown) => void
   /** What was sent may be lost, and answers do not come. */
-  onBroken(why: string): void
+  readonly onBroken: (why: string) => void
 }
 
 export class ControlLink {

@@ -3,8 +3,8 @@
  * order, or the link *breaks*, as a TCP connection does. Both ends then begin a new epoch, in which
  * nothing of the old one arrives.
  *
- * Each end numbers the parts of its frames. A part, or a statement of the last number, that does not
- * fit shows that messages were lost. An end that meets a higher epoch than its own joins it.
+ * Each end numbers the parts of its frames. A part that does not fit, or a statement of the last
+ * number, shows that messages were lost. An end that meets a higher epoch than its own joins it.
  */
 import { decodeMessage, encodePart, encodeState, partHeadBytes } from './frame-codec.js'
 
@@ -14,16 +14,16 @@ export interface FrameLinkOptions {
   /** The link breaks when more was sent that the other end has not received. */
   readonly unreceivedBytesMax: number
   /** The message must not be changed. */
-  send(message: Uint8Array): void
+  readonly send: (message: Uint8Array) => void
   /** `frame` is the receiver's own. */
-  onFrame(frame: Uint8Array<ArrayBuffer>): void
+  readonly onFrame: (frame: Uint8Array<ArrayBuffer>) => void
   /** A new epoch has begun. Frames of the old one may be lost. */
-  onBroken(why: string): void
+  readonly onBroken: (why: string) => void
   /** More than `unreceivedBytesMax` are unreceived; {@link onBroken} follows. */
-  onLimit(bytes: number): void
+  readonly onLimit: (bytes: number) => void
 }
 
-/** The receiver confirms at least so often, so that a busy sender need not wait for the next tick. */
+/** The receiver confirms at least so often, so that a busy sender does not wait for a tick. */
 const confirmEveryBytes = 4 * 1024 * 1024
 const numberMax = 0xffff_ffff
 

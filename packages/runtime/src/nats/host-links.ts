@@ -21,8 +21,8 @@ export interface HostLinksOptions {
   readonly settings: LinkSettings
   readonly mailbox: Mailbox
   /** The link broke: members of that host are reached through another peer. */
-  onNewPeer(hostId: number, peer: Peer, why: string): void
-  onLimit(bytes: number): void
+  readonly onNewPeer: (hostId: number, peer: Peer) => void
+  readonly onLimit: (bytes: number) => void
 }
 
 interface OpenLink {
@@ -82,11 +82,11 @@ export class HostLinks {
       send: (message) => broker.publish(subject, message),
       onFrame: (packet) => mailbox.receive(link.peer, packet),
       onLimit,
-      onBroken: (why) => {
+      onBroken: () => {
         const { peer } = link
         link.peer = newPeer()
         mailbox.closePeer(peer)
-        onNewPeer(hostId, link.peer, why)
+        onNewPeer(hostId, link.peer)
       },
     })
     const newPeer = () => new CallbackPeer(mailbox.packing, (written) => frames.write(written.take()))

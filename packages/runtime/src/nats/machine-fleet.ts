@@ -14,7 +14,7 @@ export interface FleetEvents {
   onJoined(machine: RemoteMachine, states: readonly HostedState[]): void
   /** It has joined with another number, or is lost. */
   onLeft(hostId: number): void
-  /** It was silent for so long that its members are given up. */
+  /** It was silent for so long that its members count as crashed. */
   onLost(machine: RemoteMachine): void
   /** It answers, and refuses to join again. */
   onRefused(machine: RemoteMachine, why: string): void
@@ -69,7 +69,7 @@ export class MachineFleet {
     return this.broadcast('setLocations', [locations])
   }
 
-  /** What was said is not reliable any more. The machine joins again; its members go on meanwhile. */
+  /** Messages may have been lost: the machine joins again. Its members continue meanwhile. */
   reconnect(machine: RemoteMachine, why: string): void {
     machine.disconnect(why)
     this.#rejoin(machine)

@@ -61,12 +61,12 @@ export class MachineRegistries {
   }
 }
 
-function sentStepFault({ strikes: _, ...fault }: StepFault): SentStepFault {
+function sentStepFault({ strikes: _strikes, ...fault }: StepFault): SentStepFault {
   return fault
 }
 
 function sentFault(fault: HostFault): SentFault {
   if (fault.scope === 'member') return fault
-  const { strikes: _, ...sent } = fault
+  const { strikes: _strikes, ...sent } = fault
   return sent
 }

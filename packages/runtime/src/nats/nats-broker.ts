@@ -31,7 +31,8 @@ export class NatsBroker implements Broker {
           receive({
             subject: message.subject,
             content: message.data,
-            respond: message.reply === undefined || message.reply === '' ? null : (answer) => void message.respond(answer),
+            respond:
+              message.reply === undefined || message.reply === '' ? null : (answer) => void message.respond(answer),
           })
       },
     })
@@ -43,7 +44,7 @@ export class NatsBroker implements Broker {
     try {
       return (await this.#connection.request(subject, content, { timeout: timeoutMs })).data
     } catch {
-      // Nobody listens there, the answer takes too long, or the connection is lost meanwhile.
+      // No subscription has the subject, no answer came in time, or the connection is lost.
       return null
     }
   }

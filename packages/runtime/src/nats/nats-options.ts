@@ -11,7 +11,7 @@ export interface MachineTimings {
   readonly pingMs: number
   /** The members of a machine that was silent for so long are down for the others. */
   readonly lostAfterMs: number
-  /** A machine that has not heard from its cluster for so long ends its members. */
+  /** A machine whose cluster was silent for so long ends its members. */
   readonly abandonedAfterMs: number
 }
 
@@ -61,8 +61,8 @@ export function linkSettings(broker: Broker, { tickMs }: MachineTimings): LinkSe
 }
 
 /**
- * Members of one set are on different machines, as far as there are enough. First members, which are
- * elected first, are spread as well as all members are.
+ * Members of one set are on different machines, as far as there are enough. First members, which
+ * are elected first, are spread as well as all members are.
  */
 export class Spread {
   readonly #members = new Map<string, number>()

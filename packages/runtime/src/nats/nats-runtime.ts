@@ -159,6 +159,15 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     return { residentBytes: process.memoryUsage.rss(), threads: [threadMemory(0), ...threads], sharedDiskBytes: 0 }
   }
 
+  override members(): MemberInfo[] {
+    return this.table.all().map(infoOf)
+  }
+
+  override member(address: Address): MemberInfo | undefined {
+    const member = this.table.find(address)
+    return member === undefined ? undefined : infoOf(member)
+  }
+
   async name(address: Address, name: Address): Promise<void> {
     this.directory.name(address, name)
     await this.#fleet.broadcast('name', [address, name])
@@ -194,7 +203,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     return machine
   }
 
-  /** All members are added before the first one starts, so that its messages to the others are held. */
+  /** All members are added before one starts, so that its messages to the others are held. */
   async #begin(members: readonly PlacedMember[]): Promise<MemberInfo[]> {
     const incarnations = members.map(({ incarnation }) => incarnation)
     const added = members.map((member) =>
@@ -209,7 +218,9 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
       return await settleAll(members.map((member, i) => this.#startMember(member, incarnations[i]!)))
     } finally {
       // When it resolves, all hosts know the endpoints.
-      const moved = members.filter((member) => member.endpoint !== before.get(member)).map((member) => locationOf(member))
+      const moved = members
+        .filter((member) => member.endpoint !== before.get(member))
+        .map((member) => locationOf(member))
       if (moved.length > 0) await this.#fleet.announce(moved)
     }
   }
@@ -229,7 +240,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     }
     check()
     this.table.started(member, endpoint, place.machine.hostId ?? 0)
-    return memberInfo(member)
+    return infoOf(member)
   }
 
   #bootOf(machine: RemoteMachine, hostId: number): MachineBoot {
@@ -249,14 +260,17 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     }
   }
 
-  /** Members that it still runs return; others that were given up restart. */
+  /** Members that it still runs return; others that count as crashed restart. */
   #onJoined(machine: RemoteMachine, states: readonly HostedState[]): void {
     for (const { index, incarnation } of states) {
       const member = [...machine.members].find((each) => each.index === index && each.incarnation === incarnation)
-      if (member === undefined || (!isUp(member) && !member.place.isLost)) void machine.call('kill', [index]).catch(() => {})
+      if (member === undefined || (!isUp(member) && !member.place.isLost))
+        void machine.call('kill', [index]).catch(() => {})
     }
     const lost: PlacedMember[] = []
-    const hasRestarted = [...machine.members].some((member) => isUp(member) && !states.some((state) => isOf(state, member)))
+    const hasRestarted = [...machine.members].some(
+      (member) => isUp(member) && !states.some((state) => isOf(state, member)),
+    )
     if (hasRestarted) this.#warn(`the host ${machine.name} has restarted: its members start again`)
     for (const member of machine.members) {
       const runs = states.some((state) => isOf(state, member) && state.isRunning)
@@ -299,7 +313,10 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
         const member = [...machine.members].find((each) => isOf(report, each))
         if (member !== undefined && isUp(member))
           void this.#crashMember(member, report.error === null ? null : fromPortable(report.error))
+        break
       }
+      case 'area':
+      // Disks of machines are not shared.
     }
   }
 
@@ -331,12 +348,19 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
   }
 
   #patiently(work: Promise<unknown>): Promise<void> {
-    return waitAtMost(this.#options.stopTimeoutMs ?? 10_000, work.catch(() => {}))
+    return waitAtMost(
+      this.#options.stopTimeoutMs ?? 10_000,
+      work.catch(() => {}),
+    )
   }
 
   #warn(message: string): void {
     this.emit({ type: 'log', atMs: this.now(), member: clusterAddress, level: 'warn', message, fields: {} })
   }
+}
+
+function infoOf(member: PlacedMember): MemberInfo {
+  return { ...memberInfo(member), machine: member.place.machine.name }
 }
 
 function isOf(state: { readonly index: number; readonly incarnation: number }, member: PlacedMember): boolean {

@@ -12,7 +12,7 @@ import { callSubject, machineSubject, reportSubject } from './subjects.js'
 export interface MachinePlace {
   readonly machine: RemoteMachine
   error: Error | null
-  /** It was given up because its machine is silent. It may still run there. */
+  /** It counts as crashed because its machine is silent. It may still run there. */
   isLost: boolean
 }
 
@@ -22,9 +22,9 @@ export interface RemoteMachineOptions {
   readonly version: string
   readonly name: string
   readonly settings: LinkSettings
-  onReport(report: HostReport): void
+  readonly onReport: (report: HostReport) => void
   /** What the machine was told or has reported may be lost. */
-  onBroken(why: string): void
+  readonly onBroken: (why: string) => void
 }
 
 const askedMs = 2000
@@ -37,7 +37,7 @@ export class RemoteMachine {
   hostId: number | null = null
   /** It has joined, and the connection is not known to be lost. */
   isReady = false
-  /** It was silent for so long that its members were given up. */
+  /** It was silent for so long that its members count as crashed. */
   isLost = false
   heardAtMs = 0
   strikes: StrikeCounts = []
@@ -56,7 +56,7 @@ export class RemoteMachine {
   }
 
   /**
-   * @returns null: nobody answers
+   * @returns null: no answer arrived
    * @throws BrokerError the machine refuses
    */
   async ask(hostId: number): Promise<MachineFacts | null> {

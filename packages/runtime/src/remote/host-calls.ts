@@ -27,7 +27,7 @@ export class HostCalls<Commands> {
     const callId = ++this.#lastId
     this.#pending.set(callId, call)
     send({ callId, command, args })
-    return call.promise as Promise<ResultOf<Commands, N>>
+    return call.promise
   }
 
   settle(answer: HostAnswer): void {

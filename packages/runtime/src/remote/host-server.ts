@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { threadId } from 'node:worker_threads'
-import { AddressDirectory, createRandom, type ActorFactory, type Address, type ClusterEvent, type Disk } from '@shardlab/actor'
+import {
+  AddressDirectory,
+  createRandom,
+  type ActorFactory,
+  type Address,
+  type ClusterEvent,
+  type Disk,
+} from '@shardlab/actor'
 import { FileDisk } from '../disks/files/file-disk.js'
 import { ActorHost } from '../host/actor-host.js'
 import { openTcpGateway } from '../host/clients/gateway-opener.js'

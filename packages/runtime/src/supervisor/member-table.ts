@@ -139,7 +139,7 @@ export class MemberTable<Place> {
     this.#report(member, 'started')
   }
 
-  /** A member that was given up for crashed runs: only the connection was lost. */
+  /** A member that counted as crashed runs: only the connection was lost. */
   returned(member: Member<Place>): void {
     member.state = 'running'
     this.#report(member, 'started')

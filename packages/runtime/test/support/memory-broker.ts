@@ -25,7 +25,7 @@ export class MemoryBroker {
     return { close: () => void this.#subscriptions.delete(subscription) }
   }
 
-  /** @returns whether somebody listens there */
+  /** @returns whether a subscription has the subject */
   publish(from: MemoryClient, subject: string, content: Uint8Array, respond: BrokerMessage['respond']): boolean {
     if (content.length > this.contentBytesMax) throw new BrokerError('the message is too large')
     if (from.isCut || this.loses(subject)) return false
@@ -78,7 +78,8 @@ export class MemoryClient implements Broker {
         clearTimeout(timer)
         resolve(answer)
       }
-      if (!this.#server.publish(this, subject, content, (answer) => setImmediate(() => answered(answer)))) answered(null)
+      if (!this.#server.publish(this, subject, content, (answer) => setImmediate(() => answered(answer))))
+        answered(null)
     })
   }
 

@@ -8,7 +8,8 @@ import { natsOptions } from './nats-flags.js'
 /** Ends with SIGINT or SIGTERM. @throws OptionError */
 export async function host({ name, host: address, dbpath, ...flags }: HostCommandOptions): Promise<void> {
   const server = natsOptions(flags)
-  if (server === null) throw new OptionError('--nats is missing: give the address of the server, such as nats://127.0.0.1:4222.')
+  if (server === null)
+    throw new OptionError('--nats is missing: give the address of the server, such as nats://127.0.0.1:4222.')
   if (dbpath !== undefined && !existsSync(dbpath))
     throw new OptionError(`${dbpath} does not exist: create the directory, or choose another one for --dbpath.`)
   const stopped = untilSignal(false)

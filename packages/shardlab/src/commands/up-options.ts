@@ -105,7 +105,10 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--exit-with-parent', 'end when the program that started it ends or closes its stdin')
     .option('--runtime <r>', 'threads: worker threads; inline: one thread', 'threads')
     .option('--hosts <n>', 'number of worker threads (default: cores - 1, from 1 to 4)', wholeNumber)
-  addNatsFlags(command.optionsGroup('Members on several machines:'), 'server that connects the hosts, as nats://host:4222')
+  addNatsFlags(
+    command.optionsGroup('Members on several machines:'),
+    'server that connects the hosts, as nats://host:4222',
+  )
     .option('--machines <names>', 'hosts that run the members, such as H1,H2', names)
     .option('--place <places...>', 'such as mongos=H1 config=H2,H3; also shards, balancer, names of members')
   addTlsFlags(
