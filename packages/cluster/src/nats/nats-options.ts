@@ -1,8 +1,15 @@
-import type { NatsOptions } from '@shardlab/nats'
 import { OptionError } from '../option-error.js'
 
 /** Members run on machines that a NATS server connects. */
-export interface ClusterMachines extends Omit<NatsOptions, 'goneMs'> {
+export interface ClusterMachines {
+  /** `nats://host:4222` or `tls://…`, with `user:password@` or `token@`; several, with commas. */
+  readonly url: string
+  /** File with the credentials of a user of NATS, as `nsc` writes it. Default: none. */
+  readonly credsFile?: string
+  /** PEM files: authorities of the server, and certificate and key of this client. */
+  readonly tlsCaFile?: string
+  readonly tlsCertFile?: string
+  readonly tlsKeyFile?: string
   /** Names of running hosts: `shardlab host --name`. */
   readonly machines: readonly string[]
   /**

@@ -82,10 +82,10 @@ export class MachineFleet {
   }
 
   #check(): void {
-    const { lostAfterMs } = this.#timings
+    const { pingMs, lostAfterMs } = this.#timings
     for (const machine of this.machines.values()) {
       if (machine.facts === null) continue
-      if (!machine.isLost && performance.now() - machine.heardAtMs > lostAfterMs) {
+      if (!machine.isLost && ++machine.silentLooks * pingMs > lostAfterMs) {
         machine.isLost = true
         machine.disconnect(`was silent for ${lostAfterMs / 1000} seconds`)
         this.#renumber(machine, null)

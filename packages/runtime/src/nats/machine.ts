@@ -35,7 +35,8 @@ interface Membership {
   readonly cluster: string
   control: ControlLink
   server: MachineServer | null
-  heardAtMs: number
+  /** Looks at it since its last call. */
+  silentLooks: number
 }
 
 export class Machine {
@@ -95,12 +96,12 @@ export class Machine {
     })
     const membership = this.#memberships.get(cluster)
     if (membership === undefined) {
-      this.#memberships.set(cluster, { cluster, control, server: null, heardAtMs: performance.now() })
+      this.#memberships.set(cluster, { cluster, control, server: null, silentLooks: 0 })
       this.#tell(`${name} is part of the cluster ${cluster}`)
     } else {
       membership.control.close()
       membership.control = control
-      membership.heardAtMs = performance.now()
+      membership.silentLooks = 0
       this.#tell(`${name} is connected with the cluster ${cluster} again`)
     }
     return this.#facts
@@ -109,7 +110,7 @@ export class Machine {
   #serve(cluster: string, call: HostCall): void {
     const membership = this.#memberships.get(cluster)
     if (membership === undefined) return
-    membership.heardAtMs = performance.now()
+    membership.silentLooks = 0
     if (call.command === 'join') membership.server ??= this.#createServer(membership, call.args[0] as MachineBoot)
     membership.server?.serve(call)
   }
@@ -130,9 +131,9 @@ export class Machine {
   }
 
   #leaveSilentClusters(): void {
-    const { abandonedAfterMs } = this.#timings
+    const { pingMs, abandonedAfterMs } = this.#timings
     for (const membership of this.#memberships.values())
-      if (performance.now() - membership.heardAtMs > abandonedAfterMs)
+      if (++membership.silentLooks * pingMs > abandonedAfterMs)
         this.#leave(membership, `the cluster was silent for ${abandonedAfterMs / 1000} seconds`)
   }
 

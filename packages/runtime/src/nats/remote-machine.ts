@@ -39,7 +39,8 @@ export class RemoteMachine {
   isReady = false
   /** It was silent for so long that its members count as crashed. */
   isLost = false
-  heardAtMs = 0
+  /** Looks at it since its last message. Time alone would count when this thread is blocked. */
+  silentLooks = 0
   strikes: StrikeCounts = []
   readonly #options: RemoteMachineOptions
   #control: ControlLink | null = null
@@ -74,7 +75,7 @@ export class RemoteMachine {
     const { broker, cluster, settings, onReport, onBroken } = this.#options
     this.#control?.close()
     this.facts = facts
-    this.heardAtMs = performance.now()
+    this.silentLooks = 0
     this.strikes = []
     const calls = new HostCalls<MachineCommands>()
     this.#calls = calls
@@ -84,7 +85,7 @@ export class RemoteMachine {
       from: reportSubject(cluster, hostId),
       to: callSubject(cluster, hostId),
       receive: (message) => {
-        this.heardAtMs = performance.now()
+        this.silentLooks = 0
         const received = message as HostAnswer | HostReport
         if (received.type === 'done' || received.type === 'failed') calls.settle(received)
         else onReport(received)
