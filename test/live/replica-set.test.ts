@@ -1,9 +1,10 @@
 /** A replica set without sharding, as the driver sees it. */
 import { ShardedCluster, type ClusterOptions } from '@shardlab/cluster'
-import { MongoClient, ReadPreference } from 'mongodb'
+import { MongoClient, ReadPreference, type Document } from 'mongodb'
 import t, { type Test } from 'tap'
 import { failoverParts } from '../support/failover-parts.js'
 import { fileURLToPath } from 'node:url'
+import { RawClient } from '../support/raw-client.js'
 import { run } from '../support/up.js'
 
 const python = '/usr/bin/python3'
@@ -34,6 +35,29 @@ for (const runtime of ['inline', 'threads'] as const) {
     )
   })
 }
+
+for (const [emulate, isClosed] of [
+  ['2.6', true],
+  ['4.0', true],
+  ['4.4', false],
+] as const)
+  t.test(`a step-down ${isClosed ? 'closes' : 'keeps'} the connections of clients under ${emulate}`, async (t) => {
+    const { client } = await start(t, { emulate })
+    const primary = (await client.db('admin').command({ isMaster: 1 }))['primary'] as string
+    const [admin, other] = await Promise.all([RawClient.connect(primary), RawClient.connect(primary)])
+    t.teardown(() => [admin, other].forEach((each) => each.close()))
+    const answer = (from: RawClient, command: Document): Promise<unknown> =>
+      from.command({ ...command, $db: 'admin' }).then(
+        ({ ok }) => ok as unknown,
+        () => 'closed',
+      )
+    t.equal(await answer(other, { ping: 1 }), 1)
+    t.equal(await answer(admin, { replSetStepDown: 60, force: true }), isClosed ? 'closed' : 1)
+    if (isClosed) await other.closed()
+    else t.equal(await answer(other, { ping: 1 }), 1)
+    await using again = await MongoClient.connect(`mongodb://${primary}/?directConnection=true`)
+    t.equal((await again.db('admin').command({ ping: 1 }))['ok'], 1, 'it can connect again')
+  })
 
 t.test('no error reaches an application whose primary steps down while it writes', async (t) => {
   const { client } = await start(t)
@@ -177,10 +201,14 @@ for (const emulate of ['4.0', '4.4', '8.0'] as const)
     const cursor = rows.find({}, { batchSize: 2, sort: { _id: 1 } })
     const found = [await cursor.next()]
     const { me } = await client.db('admin').command({ hello: 1 })
-    await client.db('admin').command({ replSetStepDown: 60 })
+    const steppedDown = client.db('admin').command({ replSetStepDown: 60 })
+    if (emulate === '4.0') await t.rejects(steppedDown, { name: 'MongoNetworkError' })
+    else await steppedDown
     // Before 4.4 a driver may not know yet that the member is no primary any more.
     const insert = () => rows.insertOne({ _id: 20 }, { writeConcern: { w: 'majority' } })
-    while (!(await insert().then(Boolean, ({ code }: { code: number }) => code !== 10_107)));
+    const isRetried = ({ code, name }: { code?: number; name: string }) =>
+      code === 10_107 || name === 'MongoNetworkError'
+    while (!(await insert().then(Boolean, (error: { code?: number; name: string }) => !isRetried(error))));
     t.not((await client.db('admin').command({ hello: 1 }))['me'], me)
     found.push(...(await cursor.toArray()))
     t.strictSame(

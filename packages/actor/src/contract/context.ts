@@ -49,6 +49,8 @@ export interface PortState {
   readonly rejectedConnections: number
   /** Null: the client has none that is valid, or has gone. */
   certificateOf(connectionId: number): ClientCertificate | null
+  /** Breaks all connections. Their clients get no further answer, and can connect again. */
+  closeConnections(): void
 }
 
 /** The whole world of an actor. Handlers await only promises of these methods. */

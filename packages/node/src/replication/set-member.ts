@@ -328,6 +328,8 @@ export class SetMember implements Actor {
 
   #stateChanged(from: MemberState, to: MemberState): void {
     this.#events.stateChanged(from, to)
+    if (this.#rules.stateClosesConnections && (from === 'PRIMARY' || to === 'REMOVED' || to === 'ROLLBACK'))
+      this.#context.port()?.closeConnections()
     if (to !== 'ROLLBACK') return
     // A rollback changes the data under the readers.
     this.#reads.end()

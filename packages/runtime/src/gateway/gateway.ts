@@ -180,12 +180,16 @@ class TcpGateway implements Gateway, ConnectionHost, TlsClients {
     this.#destroyed = true
     for (const server of this.#servers) server.close()
     this.tls?.destroy()
-    for (const connection of this.#connections.values()) connection.destroy()
+    this.closeConnections()
   }
 
   certificateOf(connectionId: number): ClientCertificate | null {
     const connection = this.#connections.get(connectionId)
     return connection === undefined ? null : (this.tls?.certificateOf(connection.socket) ?? null)
+  }
+
+  closeConnections(): void {
+    for (const connection of this.#connections.values()) connection.destroy()
   }
 
   nextRequestId(): number {

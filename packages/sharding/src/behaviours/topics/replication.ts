@@ -77,6 +77,12 @@ export const replicationBehaviours = {
     ['2.6', true],
     ['4.4', false],
   ),
+  stateClosesConnections: row<boolean>(
+    'A member closes the connections of all clients when it is no longer primary, rolls back or was removed, so replSetStepDown has no reply.',
+    'replication_coordinator_impl.cpp of 2.6 to 4.0, kActionCloseAllConnections; replSetStepDown, changed in 4.2',
+    ['2.6', true],
+    ['4.4', false],
+  ),
   configServersAreShardServers: row<boolean>(
     'Members of the config server have the role of shards, too: hello and serverStatus show their default write concern.',
     'mongod_options.cpp of 7.0 and 8.0, storeMongodOptions; replication_info.cpp, appendReplicationInfo',
