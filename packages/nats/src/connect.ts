@@ -5,6 +5,7 @@ import { connectionOptions, withoutPassword, type NatsOptions } from './options.
 
 const connectTimeoutMs = 5000
 const reconnectEveryMs = 500
+const pingEveryMs = 5000
 const goneMsDefault = 60_000
 
 export interface NatsLink {
@@ -30,6 +31,9 @@ export async function connectNats(options: NatsOptions, name: string): Promise<N
       timeout: connectTimeoutMs,
       maxReconnectAttempts: -1,
       reconnectTimeWait: reconnectEveryMs,
+      // A connection on which nothing arrives is noticed after a few seconds.
+      pingInterval: pingEveryMs,
+      maxPingOut: 2,
     })
   } catch (error) {
     throw new OptionError(refusal(address, error))

@@ -46,7 +46,7 @@ export function connectionOptions(options: NatsOptions): NodeConnectionOptions {
 
 /** For messages. */
 export function withoutPassword({ url }: NatsOptions): string {
-  return url.replace(/\/\/[^/@]*@/g, '//***@')
+  return url.replace(/\/\/[^@]*@/g, '//***@')
 }
 
 function parseUrl(text: string): URL {

@@ -56,7 +56,16 @@ t.test('clients wait for a member that is starting, and one that is down refuses
   const openGateway: GatewayOpener = async ({ host, target }) => {
     callees.push(target)
     const end = { close: async () => void ends.push('close'), destroy: () => void ends.push('destroy') }
-    return { host, port: 4242, tls: null, connectionsMax: 1, rejectedConnections: 0, certificateOf: () => null, closeConnections: () => {}, ...end }
+    return {
+      host,
+      port: 4242,
+      tls: null,
+      connectionsMax: 1,
+      rejectedConnections: 0,
+      certificateOf: () => null,
+      closeConnections: () => {},
+      ...end,
+    }
   }
   const runtime = createInlineRuntime({ roles: toyRoles, seed: 1, openGateway })
   // The sockets of a real gateway would keep the process alive.

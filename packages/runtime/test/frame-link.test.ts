@@ -117,6 +117,21 @@ t.test('a loss is noticed without further frames, and by both ends', (t) => {
   t.end()
 })
 
+t.test('a break that the other end does not learn is stated again, until it does', (t) => {
+  const [one, other] = pair({ unreceivedBytesMax: 500 })
+  other.link.write(bytes(5))
+  settle([one, other])
+  one.link.write(bytes(400))
+  one.link.write(bytes(400))
+  one.underWay.length = 0
+  t.same(one.broken, ['the other host received too slowly'])
+  settle([one, other])
+  t.same(other.broken, ['the other host has closed the connection'])
+  for (const { link } of [one, other]) link.tick()
+  t.same([one.underWay.length, other.underWay.length], [0, 0], 'then both are quiet')
+  t.end()
+})
+
 t.test('a link breaks when the other end does not receive for too long', (t) => {
   const [one, other] = pair({ unreceivedBytesMax: 500 })
   one.link.write(bytes(2000))
@@ -149,9 +164,9 @@ t.test('an idle link sends nothing', (t) => {
 t.test('messages are msgpack, and anything else is ignored', (t) => {
   const part = { epoch: 1, number: 4_000_000_000, received: 3, left: 2 }
   t.same(unpack(encodePart(part, Uint8Array.of(9, 8))), [1, 4_000_000_000, 3, 2, Buffer.of(9, 8)])
-  t.same(unpack(encodeState(part)), [1, 4_000_000_000, 3])
-  t.same(decodeMessage(encodePart(part, Uint8Array.of(9, 8))), { ...part, bytes: Uint8Array.of(9, 8) })
-  t.same(decodeMessage(encodeState(part)), { ...part, left: 0, bytes: null })
+  t.same(unpack(encodeState({ ...part, asks: true })), [1, 4_000_000_000, 3, 1])
+  t.same(decodeMessage(encodePart(part, Uint8Array.of(9, 8))), { ...part, asks: false, bytes: Uint8Array.of(9, 8) })
+  t.same(decodeMessage(encodeState({ ...part, asks: true })), { ...part, left: 0, asks: true, bytes: null })
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(60), (noise, cut) => {
       const [one, other] = pair()

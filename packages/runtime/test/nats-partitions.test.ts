@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ClusterEvent } from '@shardlab/actor'
 import { unpack } from 'msgpackr'
 import t, { type Test } from 'tap'
+import { encodeControl } from '../src/nats/control-codec.js'
 import { createNatsRuntime, Machine, type MachineOptions, type NatsRuntimeOptions } from '../src/nats/index.js'
 import { MemoryBroker, type MemoryClient } from './support/memory-broker.js'
 import { toyLoaders } from './support/toy-roles.js'
@@ -279,4 +280,79 @@ t.test('unusable names, versions, hosts and limits are refused with a sentence',
   test.throws(() => cluster({}), { name: 'BrokerError', message: /at most 1000 bytes/ })
   await test.rejects(machine({}), /increase max_payload/)
   broker.contentBytesMax = 1_000_000
+})
+
+t.test('a machine that is cut off from the broker for long waits, and its members return', async (test) => {
+  const { clients, runtime, news, until } = await open(test, {
+    machine: { timings: { ...timings, abandonedAfterMs: 50 } },
+  })
+  await runtime.start([spec('a1', 'forwarder'), spec('b2', 'counter')])
+  await ask(runtime, 'b2', 'add', 5)
+  const down = until('b2', 'crashed')
+  clients.get('m2')!.isCut = true
+  // Later than the 50 ms after which it would leave a silent cluster.
+  await down
+  const back = until('b2', 'started')
+  clients.get('m2')!.isCut = false
+  await back
+  test.equal(await ask(runtime, 'b2', 'sum'), 5)
+  test.notOk(news.some((sentence) => sentence.includes('has left')))
+})
+
+t.test('a member whose crash was not reported stays down', async (test) => {
+  const { broker, runtime, until } = await open(test)
+  await runtime.start([spec('a1', 'forwarder'), spec('b2', 'counter')])
+  await runtime.steps.arm('toy.step', 'crash', { addresses: ['b2'] })
+  const down = until('b2', 'crashed')
+  let lost = 0
+  broker.loses = (subject) => subject.endsWith('.2.reports') && ++lost <= 2
+  await ask(runtime, 'b2', 'step', 'toy.step').catch(() => {})
+  await down
+  test.ok(lost > 0)
+  for (let i = 0; i < 50; i++) await soon()
+  test.equal(runtime.member('b2')?.state, 'crashed')
+  await runtime.restart('b2')
+  test.equal(await ask(runtime, 'b2', 'sum'), 0)
+})
+
+t.test('a start that cannot place all members adds none, and a removed member leaves no disk', async (test) => {
+  const { clients, runtime, until } = await open(test)
+  await runtime.start([spec('a1', 'forwarder'), spec('b2', 'counter')])
+  await ask(runtime, 'b2', 'add', 5)
+  const down = until('b2', 'crashed')
+  clients.get('m2')!.isCut = true
+  await down
+  await test.rejects(runtime.start([spec('c1', 'echo'), spec('d2', 'echo')]), /d2 cannot start: its host m2/)
+  test.equal(runtime.member('c1'), undefined)
+  await runtime.remove('b2')
+  clients.get('m2')!.isCut = false
+  for (;;) {
+    const error = await runtime.start([spec('b2', 'counter')]).catch((reason: Error) => reason)
+    if (!(error instanceof Error)) break
+    test.match(error, /not connected/)
+    await soon()
+  }
+  test.equal(await ask(runtime, 'b2', 'sum'), 0, 'with an empty disk')
+})
+
+t.test('messages of strangers do no harm', async (test) => {
+  const { broker, runtime } = await open(test)
+  await runtime.start([spec('a1', 'forwarder'), spec('b2', 'echo')])
+  const stranger = broker.connect()
+  const contents = [
+    Buffer.from('hello'),
+    Buffer.alloc(0),
+    encodeControl(null),
+    encodeControl({ type: 'join', cluster: '../x' }),
+  ]
+  for (const subject of [
+    'shardlab.machine.m1',
+    'shardlab.machines',
+    'shardlab.cluster.c.1.calls',
+    'shardlab.cluster.c.1.packets.2',
+  ])
+    for (const content of contents) stranger.publish(subject, content)
+  const join = { type: 'join', cluster: '../x', version: '1', hostId: 1, processId: 'x' }
+  test.equal(await stranger.request('shardlab.machine.m1', encodeControl(join), 20), null)
+  test.same(await ask(runtime, 'a1', 'forward', forward('echo', 1)), { value: 1, from: 'a1' })
 })

@@ -1,8 +1,10 @@
-import { connectNats, type NatsOptions } from '@shardlab/nats'
-import { Machine, NatsBroker } from '@shardlab/runtime/nats'
+import { createDeferred } from '@shardlab/actor'
+import type { NatsOptions } from '@shardlab/nats'
+import { Machine } from '@shardlab/runtime/nats'
 import { OptionError } from '../option-error.js'
 import { lazyRoles } from '../roles.js'
 import { version } from '../version.js'
+import { openBroker, refusing } from './open-broker.js'
 
 export interface HostOptions extends Omit<NatsOptions, 'goneMs'> {
   /** Letters, digits, `_` and `-`. */
@@ -17,37 +19,45 @@ export interface HostOptions extends Omit<NatsOptions, 'goneMs'> {
 
 export interface OpenHost {
   readonly name: string
+  /** Resolves with a sentence if the host ends because NATS refuses it, or another has its name. */
+  readonly gone: Promise<OptionError>
   /** Ends its members. */
   close(): Promise<void>
 }
 
+/** Clients cannot connect to them. */
+const unspecified = ['0.0.0.0', '::']
+
 /**
- * Offers this process to clusters on the NATS server: it runs members of the one that takes it.
- * @throws OptionError the server cannot be reached, or the name cannot be used
+ * Offers this process to clusters on the NATS server: it runs the members that they place here.
+ * @throws OptionError the server cannot be reached, or the name or the address cannot be used
  */
 export async function openHost({ name, host, dbPath, onNews, ...server }: HostOptions): Promise<OpenHost> {
-  const link = await connectNats({ ...server, goneMs: null }, `shardlab host ${name}`)
-  const broker = new NatsBroker(link.connection, () => link.close())
-  try {
-    const machine = await Machine.open({
-      broker,
+  if (host !== undefined && unspecified.includes(host))
+    throw new OptionError(`clients cannot connect to ${host}: give the address of this machine as host.`)
+  const opened = await openBroker(server, `shardlab host ${name}`, (error) =>
+    onNews?.(`a message of NATS was lost: ${String(error)}`),
+  )
+  const gone = createDeferred<OptionError>()
+  opened.onGone(({ message }) => gone.resolve(new OptionError(message)))
+  const machine = await refusing(opened, () =>
+    Machine.open({
+      broker: opened.broker,
       name,
       roles: lazyRoles,
       version,
+      onReplaced: () => gone.resolve(new OptionError(`another host is named ${name}: choose another name.`)),
       ...(host === undefined ? {} : { host }),
       ...(dbPath === undefined ? {} : { folder: dbPath }),
       ...(onNews === undefined ? {} : { onNews }),
-    })
-    return {
-      name,
-      async close() {
-        machine.close()
-        await broker.close()
-      },
-    }
-  } catch (error) {
-    await broker.close()
-    if (error instanceof Error && error.name === 'BrokerError') throw new OptionError(error.message)
-    throw error
+    }),
+  )
+  return {
+    name,
+    gone: gone.promise,
+    async close() {
+      machine.close()
+      await opened.broker.close()
+    },
   }
 }

@@ -17,8 +17,11 @@ export interface BrokerSubscription {
  */
 export interface Broker {
   readonly contentBytesMax: number
-  /** `content` must not be changed afterwards. */
+  /** false: the connection is known to be lost. */
+  readonly isConnected: boolean
+  /** `content` must not be changed afterwards. A message that cannot be sent is lost. */
   publish(subject: string, content: Uint8Array): void
+  /** An error that `receive` throws is reported, and the message is lost. */
   subscribe(subject: string, receive: (message: BrokerMessage) => void): BrokerSubscription
   /** null: no answer arrived in time. @throws BrokerError the connection is closed */
   request(subject: string, content: Uint8Array, timeoutMs: number): Promise<Uint8Array | null>

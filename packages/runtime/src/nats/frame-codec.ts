@@ -1,7 +1,7 @@
 /**
  * The messages of a {@link FrameLink}, as msgpack: `[epoch, number, received, left, bytes]` with a
- * part of a frame, or `[epoch, number, received]` without one. Written by hand, because the content
- * of each packet passes through.
+ * part of a frame, or `[epoch, number, received, asks]` without one. Written by hand, because the
+ * content of each packet passes through.
  */
 export interface LinkMessage {
   readonly epoch: number
@@ -11,6 +11,8 @@ export interface LinkMessage {
   readonly received: number
   /** Parts of the frame that follow. */
   readonly left: number
+  /** The sender waits for a message of this epoch. */
+  readonly asks: boolean
   /** null: a message without a part. */
   readonly bytes: Uint8Array | null
 }
@@ -19,6 +21,7 @@ const uint32Bytes = 5
 const binHeadBytes = 5
 const headBytes = 1 + 3 * uint32Bytes
 export const partHeadBytes = headBytes + uint32Bytes + binHeadBytes
+const stateBytes = headBytes + 1
 
 const fixedArray = 0x90
 const uint32 = 0xce
@@ -26,7 +29,7 @@ const bin32 = 0xc6
 
 /** @param bytes are copied */
 export function encodePart(
-  { epoch, number, received, left }: Omit<LinkMessage, 'bytes'>,
+  { epoch, number, received, left }: Omit<LinkMessage, 'bytes' | 'asks'>,
   bytes: Uint8Array,
 ): Uint8Array {
   const message = new Uint8Array(partHeadBytes + bytes.length)
@@ -37,9 +40,9 @@ export function encodePart(
   return message
 }
 
-export function encodeState({ epoch, number, received }: Omit<LinkMessage, 'bytes' | 'left'>): Uint8Array {
-  const message = new Uint8Array(headBytes)
-  writeHead(message, 3, [epoch, number, received])
+export function encodeState({ epoch, number, received, asks }: Omit<LinkMessage, 'bytes' | 'left'>): Uint8Array {
+  const message = new Uint8Array(stateBytes)
+  writeHead(message, 4, [epoch, number, received]).setUint8(headBytes, asks ? 1 : 0)
   return message
 }
 
@@ -55,19 +58,23 @@ function writeHead(message: Uint8Array, length: number, values: readonly number[
 
 /** null: the bytes are not such a message. `bytes` of the result is a view. */
 export function decodeMessage(message: Uint8Array): LinkMessage | null {
-  if (message.length < headBytes) return null
+  if (message.length < stateBytes) return null
   const view = new DataView(message.buffer, message.byteOffset, message.length)
   const length = view.getUint8(0) ^ fixedArray
+  if ((length !== 4 && length !== 5) || message.length < (length === 5 ? partHeadBytes : stateBytes)) return null
   const values: number[] = []
-  const count = length === 5 ? 4 : 3
-  if ((length !== 3 && length !== 5) || message.length < (length === 5 ? partHeadBytes : headBytes)) return null
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < (length === 5 ? 4 : 3); i++) {
     if (view.getUint8(1 + i * uint32Bytes) !== uint32) return null
     values.push(view.getUint32(2 + i * uint32Bytes))
   }
   const [epoch, number, received, left = 0] = values as [number, number, number, number?]
-  if (length === 3) return message.length === headBytes ? { epoch, number, received, left, bytes: null } : null
+  if (length === 4) {
+    const asks = view.getUint8(headBytes)
+    return message.length !== stateBytes || asks > 1
+      ? null
+      : { epoch, number, received, left, asks: asks === 1, bytes: null }
+  }
   if (view.getUint8(headBytes + uint32Bytes) !== bin32) return null
   if (view.getUint32(headBytes + uint32Bytes + 1) !== message.length - partHeadBytes) return null
-  return { epoch, number, received, left, bytes: message.subarray(partHeadBytes) }
+  return { epoch, number, received, left, asks: false, bytes: message.subarray(partHeadBytes) }
 }

@@ -37,11 +37,11 @@ export class FrameLink {
   readonly #unconfirmed: number[] = []
   #unconfirmedBytes = 0
   #received = 0
-  /** The last received number that was told to the other end. */
-  #told = 0
-  #untoldBytes = 0
+  /** The last received number that was stated to the other end. */
+  #stated = 0
+  #unstatedBytes = 0
   #parts: Uint8Array[] = []
-  /** The other end still uses an older epoch. */
+  /** The other end may still use an older epoch. */
   #isAhead = false
   #isClosed = false
 
@@ -70,7 +70,7 @@ export class FrameLink {
       this.#sent++
       this.#unconfirmed.push(part.length)
       this.#unconfirmedBytes += part.length
-      this.#options.send(encodePart({ ...this.#state(), left }, part))
+      this.#options.send(encodePart({ ...this.#numbers(), left }, part))
     }
   }
 
@@ -78,40 +78,42 @@ export class FrameLink {
   receive(message: Uint8Array): void {
     const decoded = decodeMessage(message)
     if (decoded === null || this.#isClosed) return
-    const { epoch, number, received, left, bytes } = decoded
+    const { epoch, number, received, left, asks, bytes } = decoded
     if (epoch < this.#epoch) {
       // Once until the next tick: many messages of the old epoch may be under way.
-      if (!this.#isAhead) this.#tell()
+      if (this.#isAhead) return
       this.#isAhead = true
-      return
+      return this.#state()
     }
     if (epoch > this.#epoch) this.#join(epoch)
     this.#isAhead = false
+    if (this.#isClosed) return
+    if (asks) this.#state()
     if (received > this.#sent || received < this.#confirmed) return this.#break('messages arrived in a wrong order')
     this.#confirm(received)
     if (number !== this.#received + (bytes === null ? 0 : 1)) return this.#break('messages between the hosts were lost')
     if (bytes !== null) this.#takePart(bytes, left)
   }
 
-  /** Tells the other end what was sent and received. To be called twice a second, or so. */
+  /** States what was sent and received. To be called twice a second, or so. */
   tick(): void {
     if (this.#isClosed) return
-    if (this.#isAhead || this.#unconfirmed.length > 0 || this.#told !== this.#received) this.#tell()
+    if (this.#isAhead || this.#unconfirmed.length > 0 || this.#stated !== this.#received) this.#state()
   }
 
-  /** Without a word to the other end, which ends as well. */
+  /** The other end is not informed: it ends as well. */
   close(): void {
     this.#isClosed = true
   }
 
-  #state(): { epoch: number; number: number; received: number } {
-    this.#told = this.#received
-    this.#untoldBytes = 0
+  #numbers(): { epoch: number; number: number; received: number } {
+    this.#stated = this.#received
+    this.#unstatedBytes = 0
     return { epoch: this.#epoch, number: this.#sent, received: this.#received }
   }
 
-  #tell(): void {
-    this.#options.send(encodeState(this.#state()))
+  #state(): void {
+    this.#options.send(encodeState({ ...this.#numbers(), asks: this.#isAhead }))
   }
 
   #confirm(received: number): void {
@@ -122,7 +124,7 @@ export class FrameLink {
 
   #takePart(bytes: Uint8Array, left: number): void {
     this.#received++
-    this.#untoldBytes += bytes.length
+    this.#unstatedBytes += bytes.length
     // Copied: members keep views of documents, which would keep a buffer of the broker's client.
     if (left > 0) this.#parts.push(bytes.slice())
     else {
@@ -130,12 +132,13 @@ export class FrameLink {
       this.#parts = []
       this.#options.onFrame(frame)
     }
-    if (this.#untoldBytes >= confirmEveryBytes) this.#tell()
+    if (this.#unstatedBytes >= confirmEveryBytes && !this.#isClosed) this.#state()
   }
 
   #break(why: string): void {
     this.#begin(this.#epoch + 1)
-    this.#tell()
+    this.#isAhead = true
+    this.#state()
     this.#options.onBroken(why)
   }
 
@@ -152,8 +155,8 @@ export class FrameLink {
     this.#unconfirmed.length = 0
     this.#unconfirmedBytes = 0
     this.#received = 0
-    this.#told = 0
-    this.#untoldBytes = 0
+    this.#stated = 0
+    this.#unstatedBytes = 0
     this.#parts = []
     this.#isAhead = false
   }

@@ -3,22 +3,25 @@ import type { ArgsOf } from '../remote/host-calls.js'
 import type { MemberLocation } from '../remote/host-commands.js'
 import { BrokerError, type Broker, type BrokerSubscription } from './broker.js'
 import { decodeControl } from './control-codec.js'
-import type { HostedState, MachineBoot, MachineCommands, MachineFacts, StartedMachine } from './machine-protocol.js'
+import type { HostedState, MachineBoot, MachineCommands, MachineNotice, StrikeCounts } from './machine-protocol.js'
 import type { MachineTimings } from './nats-options.js'
 import type { RemoteMachine } from './remote-machine.js'
-import { startedSubject } from './subjects.js'
+import { noticeSubject } from './subjects.js'
 
 export interface FleetEvents {
   bootOf(machine: RemoteMachine, hostId: number): MachineBoot
-  /** It is connected, for the first time or again. `states`: the members that it runs. */
-  onJoined(machine: RemoteMachine, states: readonly HostedState[]): void
+  /**
+   * It is connected, for the first time or again. `states`: the members that it runs; `isNew`: in
+   * another process than before.
+   */
+  onJoined(machine: RemoteMachine, states: readonly HostedState[], isNew: boolean): void
   /** It has joined with another number, or is lost. */
   onLeft(hostId: number): void
   /** It was silent for so long that its members count as crashed. */
   onLost(machine: RemoteMachine): void
-  /** It answers, and refuses to join again. */
+  /** It answers, and cannot join again. Called once until the reason changes. */
   onRefused(machine: RemoteMachine, why: string): void
-  onStrikes(): void
+  onStrikes(machine: RemoteMachine, counts: StrikeCounts): void
 }
 
 export class MachineFleet {
@@ -26,14 +29,16 @@ export class MachineFleet {
   readonly #timings: MachineTimings
   readonly #events: FleetEvents
   readonly #joining = new Set<RemoteMachine>()
-  readonly #started: BrokerSubscription
+  readonly #notices: BrokerSubscription
+  readonly #refusals = new Map<RemoteMachine, string>()
+  #isClosed = false
   #lastHostId = 0
   #timer: NodeJS.Timeout | null = null
   #opened: Promise<void> | null = null
 
   constructor(broker: Broker, machines: readonly RemoteMachine[], timings: MachineTimings, events: FleetEvents) {
-    this.#started = broker.subscribe(startedSubject, ({ content }) =>
-      this.#onStarted(decodeControl(content) as StartedMachine),
+    this.#notices = broker.subscribe(noticeSubject, ({ content }) =>
+      this.#onNotice(decodeControl(content) as MachineNotice | null),
     )
     this.machines = new Map(machines.map((machine) => [machine.name, machine]))
     this.#timings = timings
@@ -76,8 +81,9 @@ export class MachineFleet {
   }
 
   close(): void {
+    this.#isClosed = true
     if (this.#timer !== null) clearInterval(this.#timer)
-    this.#started.close()
+    this.#notices.close()
     for (const machine of this.connected()) machine.disconnect('is no longer part of the cluster')
   }
 
@@ -85,12 +91,8 @@ export class MachineFleet {
     const { pingMs, lostAfterMs } = this.#timings
     for (const machine of this.machines.values()) {
       if (machine.facts === null) continue
-      if (!machine.isLost && ++machine.silentLooks * pingMs > lostAfterMs) {
-        machine.isLost = true
-        machine.disconnect(`was silent for ${lostAfterMs / 1000} seconds`)
-        this.#renumber(machine, null)
-        this.#events.onLost(machine)
-      }
+      if (!machine.isLost && ++machine.silentLooks * pingMs > lostAfterMs)
+        this.#lose(machine, `was silent for ${lostAfterMs / 1000} seconds`)
       if (!machine.isConnected) this.#rejoin(machine)
       else void this.#ping(machine)
     }
@@ -98,18 +100,28 @@ export class MachineFleet {
 
   async #ping(machine: RemoteMachine): Promise<void> {
     try {
-      machine.strikes = await machine.call('ping', [])
-      if (machine.strikes.length > 0) this.#events.onStrikes()
+      const strikes = await machine.call('ping', [])
+      if (strikes.length > 0) this.#events.onStrikes(machine, strikes)
     } catch {
       // The connection is lost, which is noticed elsewhere.
     }
   }
 
-  /** Its earlier process, which the cluster knows, has ended. */
-  #onStarted({ name, processId }: StartedMachine): void {
-    const machine = this.machines.get(name)
-    if (machine === undefined || machine.facts === null || machine.facts.processId === processId) return
-    this.reconnect(machine, 'has restarted')
+  #lose(machine: RemoteMachine, why: string): void {
+    if (machine.isLost) return
+    machine.isLost = true
+    machine.disconnect(why)
+    this.#renumber(machine, null)
+    this.#events.onLost(machine)
+  }
+
+  /** A process that the cluster knows has ended, or another one of its name has started. */
+  #onNotice(notice: MachineNotice | null): void {
+    const machine = this.machines.get(String(notice?.name))
+    if (notice === null || machine === undefined || machine.facts === null || this.#isClosed) return
+    const isKnown = machine.facts.processId === notice.processId
+    if (isKnown && notice.state === 'ended') this.#lose(machine, 'has ended')
+    if (!isKnown && notice.state === 'started') this.reconnect(machine, 'has restarted')
   }
 
   #renumber(machine: RemoteMachine, hostId: number | null): void {
@@ -119,10 +131,14 @@ export class MachineFleet {
   }
 
   #rejoin(machine: RemoteMachine): void {
-    this.#join(machine).catch((error: unknown) => {
-      // Otherwise the connection is lost, and the next attempt follows.
-      if (error instanceof BrokerError) this.#events.onRefused(machine, error.message)
-    })
+    this.#join(machine).then(
+      (isJoined) => isJoined && this.#refusals.delete(machine),
+      ({ message }: Error) => {
+        if (this.#refusals.get(machine) === message) return
+        this.#refusals.set(machine, message)
+        this.#events.onRefused(machine, message)
+      },
+    )
   }
 
   /** @returns false: it does not answer */
@@ -131,14 +147,24 @@ export class MachineFleet {
     this.#joining.add(machine)
     try {
       const hostId = ++this.#lastHostId
-      const facts: MachineFacts | null = await machine.ask(hostId)
-      if (facts === null || this.#timer === null) return false
-      machine.connect(hostId, facts)
-      const states = await machine.call('join', [this.#events.bootOf(machine, hostId)])
+      const earlier = machine.facts?.processId
+      const facts = await machine.ask(hostId)
+      if (facts === null) return false
+      if (this.#isClosed) {
+        machine.disconnect('is no longer part of the cluster')
+        return false
+      }
+      const states = await machine.call('join', [this.#events.bootOf(machine, hostId)]).catch((error: Error) => {
+        const why = `cannot run members: ${error.message.replace(/\.$/, '')}`
+        // Otherwise the connection is lost, and the next attempt follows.
+        if (machine.isConnected) this.#lose(machine, why)
+        throw new BrokerError(`the host ${machine.name} ${why}.`)
+      })
       machine.isReady = true
       machine.isLost = false
+      machine.silentLooks = 0
       this.#renumber(machine, hostId)
-      this.#events.onJoined(machine, states)
+      this.#events.onJoined(machine, states, earlier !== facts.processId)
       return true
     } finally {
       this.#joining.delete(machine)

@@ -4,16 +4,18 @@ import type { LinkFault, MemberFault } from '../host/faults/host-fault.js'
 import type { StepFault } from '../host/faults/step-faults.js'
 import type { HostBoot, HostCommands } from '../remote/host-commands.js'
 
-/** Asks a machine, before it belongs to a cluster. */
-export type MachineQuestion =
-  | { readonly type: 'who' }
-  | {
-      readonly type: 'join'
-      readonly version: string
-      readonly cluster: string
-      /** New for each time that the machine joins. */
-      readonly hostId: number
-    }
+/** To a machine, before it belongs to a cluster. */
+export type MachineQuestion = { readonly type: 'facts' } | JoinQuestion
+
+export interface JoinQuestion {
+  readonly type: 'join'
+  /** Another process of that name does not answer. */
+  readonly processId: string
+  readonly version: string
+  readonly cluster: string
+  /** New for each time that the machine joins. */
+  readonly hostId: number
+}
 
 export interface MachineFacts {
   /** New for each process. */
@@ -23,9 +25,10 @@ export interface MachineFacts {
   readonly host: string
 }
 
-export interface StartedMachine {
+export interface MachineNotice {
   readonly name: string
   readonly processId: string
+  readonly state: 'started' | 'ended'
 }
 
 /** `refused`: why, as the end of a sentence about the machine. */
@@ -39,16 +42,22 @@ export interface HostedState {
   readonly endpoint: string
 }
 
-/** Strikes are counted by each machine: no memory is shared. */
-type Uncounted<Fault> = Omit<Fault, 'strikes'>
-export type SentStepFault = Uncounted<StepFault>
-export type SentFault = Uncounted<LinkFault> | MemberFault
+/** Each machine counts its own strikes: no memory is shared. */
+type Counted<Fault> = Omit<Fault, 'strikes'> & {
+  /** On all machines until now. Default 0. */
+  readonly struck?: number
+}
+export type SentStepFault = Counted<StepFault>
+export type SentFault = Counted<LinkFault> | MemberFault
 
 export interface MachineBoot extends Omit<HostBoot<DiskOwner>, 'steps' | 'faults'> {
   readonly steps: readonly SentStepFault[]
   readonly faults: readonly SentFault[]
 }
 
+export type FaultScope = 'step' | 'link'
+
+/** Of links, on one machine since its process began. */
 export type StrikeCounts = readonly (readonly [faultId: number, strikes: number])[]
 
 export interface MachineCommands extends Omit<HostCommands<DiskOwner>, 'arm' | 'applyFault' | 'ping'> {
@@ -64,8 +73,8 @@ export interface MachineCommands extends Omit<HostCommands<DiskOwner>, 'arm' | '
   /** @returns strikes of the faults of links */
   ping(): StrikeCounts
   arm(fault: SentStepFault): void
-  /** A fault has struck that often on all machines. */
-  noteStrikes(faultId: number, strikes: number): void
+  /** A fault has struck that often on other machines. */
+  noteStrikes(scope: FaultScope, faultId: number, strikes: number): void
   applyFault(fault: SentFault): void
   /** Gives a member that is down an empty disk. */
   replaceDisk(index: number, owner: DiskOwner): void

@@ -2,7 +2,6 @@
 import type { Address, Disk } from '@shardlab/actor'
 import type { DiskFolder, DiskOwner } from '../disks/files/disk-folder.js'
 import { LocalDisks, type LocalDisk } from '../disks/local-disks.js'
-import { createStrikeCount, strikesOf, type StrikeCount } from '../host/faults/strike-count.js'
 import { parseEndpoint } from '../host/clients/endpoint.js'
 import type { Peer } from '../host/mailbox/peer.js'
 import type { Listen, MemberState } from '../runtime.js'
@@ -13,6 +12,7 @@ import { PortHolds } from '../supervisor/port-holds.js'
 import { HostLinks, type LinkSettings } from './host-links.js'
 import type { Broker } from './broker.js'
 import type {
+  FaultScope,
   HostedState,
   MachineBoot,
   MachineCommands,
@@ -20,6 +20,7 @@ import type {
   SentStepFault,
   StrikeCounts,
 } from './machine-protocol.js'
+import { Tally } from './tally.js'
 
 export interface MachineServerOptions {
   readonly broker: Broker
@@ -42,9 +43,7 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
   readonly #disks: LocalDisks
   readonly #diskOf = new Map<number, LocalDisk>()
   readonly #locations = new Map<number, MemberLocation>()
-  /** Strikes of the faults that are active here. */
-  readonly #stepStrikes = new Map<number, StrikeCount>()
-  readonly #strikes = new Map<number, StrikeCount>()
+  readonly #tallies: Readonly<Record<FaultScope, Map<number, Tally>>> = { step: new Map(), link: new Map() }
   readonly #ports = new PortHolds(true)
   readonly #holders = new Map<number, Holder>()
   #links: HostLinks | null = null
@@ -72,7 +71,7 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
       },
       onLimit: (bytes) => this.reportLimit('linkBytes', bytes),
     })
-    this.#healOthers(boot)
+    this.#forgetOthers(boot)
     for (const fault of boot.steps) this.arm(fault)
     for (const fault of boot.faults) this.applyFault(fault)
     this.begin({ ...boot, steps: [], faults: [] })
@@ -88,9 +87,10 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
 
   /** Ends the members that are left. */
   end(): void {
+    // First, so that the ports are not held again.
+    void this.#ports.close()
     for (const { index } of this.host.cells().map(({ boot }) => boot)) this.kill(index)
     this.#links?.closeAll()
-    void this.#ports.close()
   }
 
   override setLocations(locations: readonly MemberLocation[]): void {
@@ -105,7 +105,6 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
   override forget(index: number): void {
     super.forget(index)
     this.#locations.delete(index)
-    this.#diskOf.delete(index)
     const holder = this.#holders.get(index)
     this.#holders.delete(index)
     if (holder === undefined) return
@@ -115,6 +114,8 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
   }
 
   override add(member: HostedMember<DiskOwner>): void {
+    // It becomes the name of a folder.
+    if (!/^[\w.-]+$/.test(member.boot.address)) throw new Error(`${member.boot.address} is no name of a member`)
     super.add(member)
     const { index, listen } = member.boot
     const holder = this.#holders.get(index)
@@ -141,34 +142,30 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
   }
 
   override ping(): StrikeCounts {
-    return [...this.#strikes].map(([id, count]) => [id, strikesOf(count)])
+    return [...this.#tallies.link].map(([id, tally]) => [id, tally.own])
   }
 
   override arm(fault: SentStepFault): void {
-    if (this.#stepStrikes.has(fault.id)) return
-    super.arm({ ...fault, strikes: newCount(this.#stepStrikes, fault.id) })
+    const strikes = this.#tally('step', fault)
+    if (strikes !== null) super.arm({ ...fault, strikes })
   }
 
   override heal(faultId: number): void {
-    this.#stepStrikes.delete(faultId)
+    this.#tallies.step.delete(faultId)
     super.heal(faultId)
   }
 
-  noteStrikes(faultId: number, strikes: number): void {
-    const count = this.#stepStrikes.get(faultId)
-    if (count === undefined) return
-    const cells = new Int32Array(count)
-    Atomics.store(cells, 0, Math.max(strikes, Atomics.load(cells, 0)))
+  noteStrikes(scope: FaultScope, faultId: number, strikes: number): void {
+    this.#tallies[scope].get(faultId)?.noteOthers(strikes)
   }
 
   override applyFault(fault: SentFault): void {
-    if (this.#strikes.has(fault.id)) return
-    const strikes = newCount(this.#strikes, fault.id)
-    super.applyFault(fault.scope === 'link' ? { ...fault, strikes } : fault)
+    const strikes = this.#tally('link', fault)
+    if (strikes !== null) super.applyFault(fault.scope === 'link' ? { ...fault, strikes } : fault)
   }
 
   override healFault(faultId: number): void {
-    this.#strikes.delete(faultId)
+    this.#tallies.link.delete(faultId)
     super.healFault(faultId)
   }
 
@@ -199,16 +196,26 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
     this.#ports.hold(holder)
   }
 
-  /** While the connection was lost, faults were healed elsewhere. */
-  #healOthers({ steps, faults }: MachineBoot): void {
-    const [armed, applied] = [steps.map(({ id }) => id), faults.map(({ id }) => id)]
-    for (const id of this.#stepStrikes.keys()) if (!armed.includes(id)) this.heal(id)
-    for (const id of this.#strikes.keys()) if (!applied.includes(id)) this.healFault(id)
+  /** null: the fault is active already. */
+  #tally(scope: FaultScope, { id, struck = 0 }: { id: number; struck?: number }): Tally['count'] | null {
+    if (this.#tallies[scope].has(id)) return null
+    const tally = new Tally(struck)
+    this.#tallies[scope].set(id, tally)
+    return tally.count
   }
-}
 
-function newCount(counts: Map<number, StrikeCount>, faultId: number): StrikeCount {
-  const count = createStrikeCount()
-  counts.set(faultId, count)
-  return count
+  /** While the connection was lost, faults were healed elsewhere, and members removed. */
+  #forgetOthers({ steps, faults, locations }: MachineBoot): void {
+    const [armed, applied, known] = [steps, faults, locations.map(({ index }) => ({ id: index }))].map(
+      (each) => new Set(each.map(({ id }) => id)),
+    )
+    for (const id of this.#tallies.step.keys()) if (!armed!.has(id)) this.heal(id)
+    for (const id of this.#tallies.link.keys()) if (!applied!.has(id)) this.healFault(id)
+    for (const { index, address } of this.#locations.values()) {
+      if (known!.has(index)) continue
+      this.kill(index)
+      this.forget(index)
+      if (this.#diskOf.has(index)) this.dropDisk(index, address)
+    }
+  }
 }

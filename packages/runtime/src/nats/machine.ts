@@ -1,19 +1,21 @@
 /**
- * A machine that runs members of clusters: a process that offers itself under a name. It forgets a
+ * A machine that runs members of clusters: a process that offers itself under a name. It leaves a
  * cluster that has stopped, or was silent for too long.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { DiskFolder } from '../disks/files/disk-folder.js'
 import type { HostCall } from '../remote/host-commands.js'
 import type { RoleLoaders } from '../remote/host-server.js'
+import { toPortable } from '../remote/portable-error.js'
 import { BrokerError, type Broker, type BrokerMessage, type BrokerSubscription } from './broker.js'
 import { decodeControl, encodeControl } from './control-codec.js'
 import { ControlLink } from './control-link.js'
+import { isMachineCommand, isQuestion } from './machine-input.js'
 import { linkSettings, machineTimings, type MachineTimings } from './nats-options.js'
-import type { MachineBoot, MachineFacts, MachineQuestion, MachineReply, StartedMachine } from './machine-protocol.js'
+import type { JoinQuestion, MachineBoot, MachineFacts, MachineNotice, MachineReply } from './machine-protocol.js'
 import { MachineServer } from './machine-server.js'
-import { callSubject, machineSubject, reportSubject, startedSubject } from './subjects.js'
+import { callSubject, machineSubject, noticeSubject, reportSubject } from './subjects.js'
 
 export interface MachineOptions {
   readonly broker: Broker
@@ -24,18 +26,23 @@ export interface MachineOptions {
   readonly version: string
   /** Where clients reach the members. Default 127.0.0.1. */
   readonly host?: string
-  /** Disks are files in `<folder>/<cluster>`. Default: they are in memory. */
+  /**
+   * Disks are files in `<folder>/<cluster>`, until the cluster stops in order. Default: they are in
+   * memory.
+   */
   readonly folder?: string
   readonly timings?: Partial<MachineTimings>
   /** Called with a sentence about the machine. */
   readonly onNews?: (sentence: string) => void
+  /** Called when another machine has taken the name. The machine is closed then. */
+  readonly onReplaced?: () => void
 }
 
 interface Membership {
   readonly cluster: string
   control: ControlLink
   server: MachineServer | null
-  /** Looks at it since its last call. */
+  /** Looks at it since its last call, while the broker was connected. */
   silentLooks: number
 }
 
@@ -43,7 +50,7 @@ export class Machine {
   readonly #options: MachineOptions
   readonly #facts: MachineFacts
   readonly #timings: MachineTimings
-  readonly #subscription: BrokerSubscription
+  readonly #subscriptions: readonly BrokerSubscription[]
   readonly #timer: NodeJS.Timeout
   readonly #memberships = new Map<string, Membership>()
 
@@ -52,8 +59,8 @@ export class Machine {
     const { broker, name } = options
     linkSettings(broker, machineTimings)
     if (!/^[\w-]+$/.test(name))
-      throw new BrokerError(`the name of a machine has letters, digits, _ and - only: ${name} has others.`)
-    const other = await broker.request(machineSubject(name), encodeControl({ type: 'who' }), askedMs)
+      throw new BrokerError(`the name of a host has letters, digits, _ and - only: choose another one than ${name}.`)
+    const other = await broker.request(machineSubject(name), encodeControl({ type: 'facts' }), askedMs)
     if (other !== null) throw new BrokerError(`another host is named ${name}: choose another name.`)
     return new Machine(options)
   }
@@ -63,25 +70,43 @@ export class Machine {
     this.#options = options
     this.#timings = { ...machineTimings, ...timings }
     this.#facts = { processId: randomBytes(8).toString('hex'), version, host }
-    this.#subscription = broker.subscribe(machineSubject(name), (message) => this.#answer(message))
-    const started: StartedMachine = { name, processId: this.#facts.processId }
-    broker.publish(startedSubject, encodeControl(started))
+    this.#subscriptions = [
+      broker.subscribe(machineSubject(name), (message) => this.#answer(message)),
+      broker.subscribe(noticeSubject, ({ content }) => this.#onNotice(decodeControl(content) as MachineNotice)),
+    ]
+    this.#notify('started')
     this.#timer = setInterval(() => this.#leaveSilentClusters(), this.#timings.pingMs)
   }
 
+  /** Ends the members. Clusters learn it at once. */
   close(): void {
     clearInterval(this.#timer)
-    this.#subscription.close()
+    for (const subscription of this.#subscriptions) subscription.close()
     for (const membership of this.#memberships.values()) this.#leave(membership, 'the host ends')
+    this.#notify('ended')
+  }
+
+  #notify(state: MachineNotice['state']): void {
+    const notice: MachineNotice = { name: this.#options.name, processId: this.#facts.processId, state }
+    this.#options.broker.publish(noticeSubject, encodeControl(notice))
+  }
+
+  /** Two hosts that start at the same moment find no other one. */
+  #onNotice(notice: MachineNotice | null): void {
+    const { name, onReplaced } = this.#options
+    if (notice?.name !== name || notice.state !== 'started' || notice.processId === this.#facts.processId) return
+    this.close()
+    onReplaced?.()
   }
 
   #answer({ content, respond }: BrokerMessage): void {
-    const question = decodeControl(content) as MachineQuestion
-    const reply: MachineReply = question.type === 'who' ? this.#facts : this.#join(question)
-    respond?.(encodeControl(reply))
+    const question: unknown = decodeControl(content)
+    if (respond === null || !isQuestion(question)) return
+    if (question.type === 'facts') respond(encodeControl(this.#facts))
+    else if (question.processId === this.#facts.processId) respond(encodeControl(this.#join(question)))
   }
 
-  #join({ version, cluster, hostId }: Extract<MachineQuestion, { type: 'join' }>): MachineReply {
+  #join({ version, cluster, hostId }: JoinQuestion): MachineReply {
     if (version !== this.#facts.version)
       return { refused: `runs version ${this.#facts.version} of Shardlab and the cluster ${version}` }
     const { broker, name } = this.#options
@@ -111,7 +136,14 @@ export class Machine {
     const membership = this.#memberships.get(cluster)
     if (membership === undefined) return
     membership.silentLooks = 0
-    if (call.command === 'join') membership.server ??= this.#createServer(membership, call.args[0] as MachineBoot)
+    const { callId, command } = call
+    try {
+      if (!isMachineCommand(command)) throw new Error(`a host has no command ${command}`)
+      if (command === 'join') membership.server ??= this.#createServer(membership, call.args[0] as MachineBoot)
+    } catch (error) {
+      membership.control.send({ type: 'failed', callId, error: toPortable(error) })
+      return
+    }
     membership.server?.serve(call)
   }
 
@@ -126,22 +158,31 @@ export class Machine {
       folder: folder === undefined ? null : diskFolder(`${folder}/${cluster}`),
       send: (message) => membership.control.send(message),
       // After its answer.
-      onLeave: () => void setImmediate(() => this.#leave(membership, 'the cluster has stopped')),
+      onLeave: () =>
+        void setImmediate(() => {
+          this.#leave(membership, 'the cluster has stopped')
+          // No other cluster can read it.
+          if (folder !== undefined) rmSync(`${folder}/${cluster}`, { recursive: true, force: true })
+        }),
     })
   }
 
+  /** A machine without a connection waits: its cluster may be as well. */
   #leaveSilentClusters(): void {
     const { pingMs, abandonedAfterMs } = this.#timings
-    for (const membership of this.#memberships.values())
-      if (++membership.silentLooks * pingMs > abandonedAfterMs)
+    for (const membership of this.#memberships.values()) {
+      membership.silentLooks = this.#options.broker.isConnected ? membership.silentLooks + 1 : 0
+      if (membership.silentLooks * pingMs > abandonedAfterMs)
         this.#leave(membership, `the cluster was silent for ${abandonedAfterMs / 1000} seconds`)
+    }
   }
 
   #leave(membership: Membership, why: string): void {
     const { cluster, server, control } = membership
     if (!this.#memberships.delete(cluster)) return
-    server?.end()
+    // First, so that the end of each member is not reported as a crash.
     control.close()
+    server?.end()
     this.#tell(`${this.#options.name} has left the cluster ${cluster}: ${why}`)
   }
 

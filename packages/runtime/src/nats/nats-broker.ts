@@ -6,14 +6,27 @@ export class NatsBroker implements Broker {
   readonly #connection: NatsConnection
   /** Closing the connection fails it, so the owner does what closing takes. */
   readonly #close: () => Promise<void>
+  readonly #onError: (error: unknown) => void
+  #isConnected = true
 
   /**
    * @param connection should reconnect without end: hosts decide themselves what a lost connection
    *   means
+   * @param onError called with the errors of messages that could not be read or sent
    */
-  constructor(connection: NatsConnection, close: () => Promise<void> = () => connection.close()) {
+  constructor(
+    connection: NatsConnection,
+    close: () => Promise<void> = () => connection.close(),
+    onError: (error: unknown) => void = () => {},
+  ) {
     this.#connection = connection
     this.#close = close
+    this.#onError = onError
+    void this.#watch()
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected
   }
 
   get contentBytesMax(): number {
@@ -21,7 +34,8 @@ export class NatsBroker implements Broker {
   }
 
   publish(subject: string, content: Uint8Array): void {
-    if (!this.#connection.isClosed()) this.#connection.publish(subject, content)
+    // A server that has started again may take smaller messages only.
+    this.#reporting(() => this.#connection.isClosed() || this.#connection.publish(subject, content))
   }
 
   subscribe(subject: string, receive: (message: BrokerMessage) => void): BrokerSubscription {
@@ -51,5 +65,18 @@ export class NatsBroker implements Broker {
 
   close(): Promise<void> {
     return this.#close()
+  }
+
+  #reporting(work: () => unknown): void {
+    try {
+      work()
+    } catch (error) {
+      this.#onError(error)
+    }
+  }
+
+  async #watch(): Promise<void> {
+    for await (const { type } of this.#connection.status())
+      if (type === 'disconnect' || type === 'reconnect') this.#isConnected = type === 'reconnect'
   }
 }

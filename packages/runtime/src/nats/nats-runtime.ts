@@ -1,12 +1,12 @@
 import { clusterAddress, type Address } from '@shardlab/actor'
 import { defaultWatched, type EventType } from '../host/event-sink.js'
 import { threadMemory, type MemoryUsage } from '../memory-usage.js'
-import type { HostReport, MemberLocation } from '../remote/host-commands.js'
+import type { HostReport } from '../remote/host-commands.js'
 import { fromPortable } from '../remote/portable-error.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import type { FaultRegistry } from '../supervisor/fault-registry.js'
 import { settleAll, waitAtMost } from '../supervisor/keep-alive.js'
-import { isUp, memberBoot, memberInfo, type Member } from '../supervisor/member-table.js'
+import { isUp, memberBoot } from '../supervisor/member-table.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { SupervisedWorld } from '../supervisor/supervised-world.js'
 import { supervisorHostId } from '../supervisor/supervisor-host.js'
@@ -15,9 +15,8 @@ import { MachineFleet } from './machine-fleet.js'
 import type { HostedState, MachineBoot } from './machine-protocol.js'
 import { MachineRegistries } from './machine-registries.js'
 import { linkSettings, machineTimings, Spread, type NatsRuntimeOptions, type Placement } from './nats-options.js'
+import { diskOwner, endOf, infoOf, isOf, locationOf, ofMachine, type PlacedMember } from './placed-member.js'
 import { RemoteMachine, type MachinePlace } from './remote-machine.js'
-
-type PlacedMember = Member<MachinePlace>
 
 /**
  * Members run on several machines, which exchange packets over a broker. `start` rejects with a
@@ -38,7 +37,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
   readonly #registries: MachineRegistries
   readonly #links: HostLinks
   #watched: readonly EventType[] = defaultWatched
-  #stopped = false
+  #stopping: Promise<void> | null = null
 
   constructor(options: NatsRuntimeOptions) {
     super(options)
@@ -62,14 +61,14 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     })
     this.#fleet = new MachineFleet(broker, remotes, timings, {
       bootOf: (machine, hostId) => this.#bootOf(machine, hostId),
-      onJoined: (machine, states) => this.#onJoined(machine, states),
+      onJoined: (machine, states, isNew) => this.#onJoined(machine, states, isNew),
       onLeft: (hostId) => {
         this.#links.close(hostId)
         void this.#fleet.broadcast('closeHost', [hostId])
       },
       onLost: (machine) => this.#onLost(machine),
       onRefused: (_, why) => this.#warn(why),
-      onStrikes: () => this.#registries.sumStrikes(),
+      onStrikes: (machine, counts) => this.#registries.noteStrikes(machine, counts),
     })
     this.#registries = new MachineRegistries(this.#fleet, this.host)
     this.steps = this.#registries.steps
@@ -93,12 +92,14 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     await this.#fleet.open()
     // Only the machines have the roles, so they are not checked here.
     this.table.check(specs, () => true)
-    const members = specs.map((spec) => {
+    const placed = specs.map((spec) => {
       const machine = this.#machineFor(spec)
       const { host } = machine.facts!
       if (spec.listen !== null) this.#options.checkHost?.(host)
-      const listen = spec.listen === null ? null : { ...spec.listen, host }
-      const member = this.table.add({ ...spec, listen }, { machine, error: null, isLost: false })
+      return { machine, spec: { ...spec, listen: spec.listen === null ? null : { ...spec.listen, host } } }
+    })
+    const members = placed.map(({ machine, spec }) => {
+      const member = this.table.add(spec, { machine, error: null, isLost: false })
       machine.members.add(member)
       return member
     })
@@ -119,6 +120,8 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     if (member.state === 'running') await this.#patiently(member.place.machine.call('halt', [member.index]))
     if (isUp(member) && member.incarnation === incarnation)
       await this.#takeDown(member, () => this.table.stopped(member))
+    // Its machine may have been lost meanwhile.
+    if (!isUp(member)) member.place.isLost = false
   }
 
   async replaceDisk(address: Address): Promise<void> {
@@ -179,9 +182,12 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     void this.#fleet.broadcast('watch', [types])
   }
 
-  async stop(): Promise<void> {
-    if (this.#stopped) return
-    this.#stopped = true
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
     await this.#patiently(this.#fleet.broadcast('stop', []))
     await this.#patiently(this.#fleet.broadcast('closeDisks', []))
     for (const member of this.table.all().filter(isUp)) this.table.stopped(member)
@@ -192,7 +198,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
   }
 
   #checkRunning(): void {
-    if (this.#stopped) throw new Error('the runtime has been stopped')
+    if (this.#stopping !== null) throw new Error('the runtime has been stopped')
   }
 
   #machineFor(spec: MemberSpec): RemoteMachine {
@@ -205,41 +211,42 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
 
   /** All members are added before one starts, so that its messages to the others are held. */
   async #begin(members: readonly PlacedMember[]): Promise<MemberInfo[]> {
-    const incarnations = members.map(({ incarnation }) => incarnation)
-    const added = members.map((member) =>
-      member.place.machine.call('add', [{ boot: memberBoot(member), disk: diskOwner(member.spec) }]),
-    )
+    const begun = members.map((member) => ({ member, incarnation: member.incarnation, added: this.#add(member) }))
     // A request of the API that arrives too early is refused as undelivered.
     for (const member of members) this.#route(member)
-    await Promise.all(added)
+    await Promise.allSettled(begun.map(({ added }) => added))
     await this.#fleet.announce(members.map((member) => locationOf(member)))
     const before = new Map(members.map((member) => [member, member.endpoint]))
     try {
-      return await settleAll(members.map((member, i) => this.#startMember(member, incarnations[i]!)))
+      return await settleAll(begun.map((each) => this.#startMember(each.member, each.incarnation, each.added)))
     } finally {
       // When it resolves, all hosts know the endpoints.
-      const moved = members
-        .filter((member) => member.endpoint !== before.get(member))
-        .map((member) => locationOf(member))
-      if (moved.length > 0) await this.#fleet.announce(moved)
+      const moved = members.filter((member) => member.endpoint !== before.get(member))
+      if (moved.length > 0) await this.#fleet.announce(moved.map((member) => locationOf(member)))
     }
   }
 
+  #add(member: PlacedMember): Promise<void> {
+    return member.place.machine.call('add', [{ boot: memberBoot(member), disk: diskOwner(member.spec) }])
+  }
+
   /** That incarnation may end before it has started, and another one may begin. */
-  async #startMember(member: PlacedMember, incarnation: number): Promise<MemberInfo> {
-    const { index, place } = member
-    const check = () => {
-      if (member.incarnation !== incarnation || !isUp(member)) throw endOf(member)
-    }
-    check()
+  async #startMember(member: PlacedMember, incarnation: number, added: Promise<void>): Promise<MemberInfo> {
+    const { machine } = member.place
+    const isCurrent = () => member.incarnation === incarnation && isUp(member)
     let endpoint: string
     try {
-      endpoint = await place.machine.call('start', [index])
+      await added
+      if (!isCurrent()) throw endOf(member)
+      endpoint = await machine.call('start', [member.index])
     } catch (error) {
-      throw isUp(member) ? error : endOf(member)
+      if (!isCurrent()) throw endOf(member)
+      // The machine or the connection has failed. A part of the start may have succeeded there.
+      await this.#crashMember(member, error as Error)
+      throw ofMachine(member, error as Error)
     }
-    check()
-    this.table.started(member, endpoint, place.machine.hostId ?? 0)
+    if (!isCurrent()) throw endOf(member)
+    this.table.started(member, endpoint, machine.hostId ?? 0)
     return infoOf(member)
   }
 
@@ -261,31 +268,42 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
   }
 
   /** Members that it still runs return; others that count as crashed restart. */
-  #onJoined(machine: RemoteMachine, states: readonly HostedState[]): void {
-    for (const { index, incarnation } of states) {
-      const member = [...machine.members].find((each) => each.index === index && each.incarnation === incarnation)
-      if (member === undefined || (!isUp(member) && !member.place.isLost))
-        void machine.call('kill', [index]).catch(() => {})
+  #onJoined(machine: RemoteMachine, states: readonly HostedState[], isNew: boolean): void {
+    if (isNew) this.#registries.restarted(machine)
+    const members = [...machine.members]
+    const stateOf = (member: PlacedMember) => states.find((state) => isOf(state, member))
+    for (const state of states) {
+      const member = members.find((each) => isOf(state, each))
+      // Also those that were starting or ending: their calls have failed.
+      const isWanted = member !== undefined && (isUp(member) || member.place.isLost) && state.isRunning
+      if (!isWanted) machine.call('kill', [state.index]).catch(() => {})
     }
-    const lost: PlacedMember[] = []
-    const hasRestarted = [...machine.members].some(
-      (member) => isUp(member) && !states.some((state) => isOf(state, member)),
-    )
-    if (hasRestarted) this.#warn(`the host ${machine.name} has restarted: its members start again`)
-    for (const member of machine.members) {
-      const runs = states.some((state) => isOf(state, member) && state.isRunning)
-      if (member.place.isLost && runs) {
-        member.place.isLost = false
-        this.table.returned(member)
-      } else if (member.place.isLost) lost.push(member)
-      else if (isUp(member) && !states.some((state) => isOf(state, member))) {
-        this.#giveUp(member, `its host ${machine.name} has restarted`)
-        lost.push(member)
-      }
+    const missing = members.filter((member) => isUp(member) && stateOf(member)?.isRunning !== true)
+    if (isNew) for (const member of missing) this.#giveUp(member, `its host ${machine.name} has restarted`)
+    // The report of their crash was lost.
+    else for (const member of missing) void this.#crashMember(member, null)
+    const lost = members.filter(({ place }) => place.isLost)
+    const returned = lost.filter((member) => stateOf(member)?.isRunning === true)
+    for (const member of returned) {
+      member.place.isLost = false
+      this.table.returned(member)
     }
     this.#routeAll(machine)
-    void this.#fleet.announce([...machine.members].map((member) => locationOf(member)))
-    for (const { spec } of lost) this.restart(spec.address).catch((error: Error) => this.#warn(error.message))
+    void this.#fleet.announce(members.map((member) => locationOf(member)))
+    const restarting = lost.filter((member) => !returned.includes(member))
+    if (restarting.length > 0) this.#warn(`the host ${machine.name} has restarted: its members start again`)
+    for (const member of restarting) void this.#restartLost(member)
+  }
+
+  async #restartLost({ spec: { address }, place }: PlacedMember): Promise<void> {
+    try {
+      await this.restart(address)
+    } catch (error) {
+      // With the connection lost again, it is tried again when the machine is back.
+      const member = this.table.find(address)
+      if (member?.place === place && !isUp(member) && !place.machine.isReady) place.isLost = true
+      else this.#warn(`${address} cannot start again: ${(error as Error).message}`)
+    }
   }
 
   #onLost(machine: RemoteMachine): void {
@@ -307,7 +325,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
         for (const event of report.events) this.emit(event)
         break
       case 'struck':
-        this.#registries.struck(report.faultId, report.reached)
+        this.#registries.struck(machine, report.faultId, report.reached)
         break
       case 'crashed': {
         const member = [...machine.members].find((each) => isOf(report, each))
@@ -357,35 +375,4 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
   #warn(message: string): void {
     this.emit({ type: 'log', atMs: this.now(), member: clusterAddress, level: 'warn', message, fields: {} })
   }
-}
-
-function infoOf(member: PlacedMember): MemberInfo {
-  return { ...memberInfo(member), machine: member.place.machine.name }
-}
-
-function isOf(state: { readonly index: number; readonly incarnation: number }, member: PlacedMember): boolean {
-  return state.index === member.index && state.incarnation === member.incarnation
-}
-
-/** @param joining gets that number now */
-function locationOf(member: PlacedMember, joining?: RemoteMachine, joiningId?: number): MemberLocation {
-  const { index, spec, place, endpoint } = member
-  const hostId = place.machine === joining ? joiningId! : place.machine.hostId
-  return {
-    index,
-    address: spec.address,
-    hostId: isUp(member) ? hostId : null,
-    set: spec.set ?? null,
-    endpoint,
-  }
-}
-
-function diskOwner({ address, set, role, diskLimitBytes }: MemberSpec) {
-  return { address, role, diskLimitBytes, ...(set === undefined ? {} : { set }) }
-}
-
-/** The error of a start that the member's end prevented. */
-function endOf({ state, place: { error }, spec: { address } }: PlacedMember): Error {
-  if (state === 'stopped') return new Error(`${address} was stopped`)
-  return error ?? new Error(`${address} crashed while it was starting`)
 }

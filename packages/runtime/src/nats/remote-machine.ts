@@ -6,7 +6,7 @@ import { BrokerError, type Broker } from './broker.js'
 import { decodeControl, encodeControl } from './control-codec.js'
 import { ControlLink } from './control-link.js'
 import type { LinkSettings } from './host-links.js'
-import type { MachineCommands, MachineFacts, MachineQuestion, MachineReply, StrikeCounts } from './machine-protocol.js'
+import type { MachineCommands, MachineFacts, MachineQuestion, MachineReply } from './machine-protocol.js'
 import { callSubject, machineSubject, reportSubject } from './subjects.js'
 
 export interface MachinePlace {
@@ -41,7 +41,6 @@ export class RemoteMachine {
   isLost = false
   /** Looks at it since its last message. Time alone would count when this thread is blocked. */
   silentLooks = 0
-  strikes: StrikeCounts = []
   readonly #options: RemoteMachineOptions
   #control: ControlLink | null = null
   #calls = new HostCalls<MachineCommands>()
@@ -57,29 +56,40 @@ export class RemoteMachine {
   }
 
   /**
+   * Opens the connection and asks the machine to join as `hostId`.
    * @returns null: no answer arrived
    * @throws BrokerError the machine refuses
    */
   async ask(hostId: number): Promise<MachineFacts | null> {
-    const { broker, cluster, version, name } = this.#options
-    const question: MachineQuestion = { type: 'join', version, cluster, hostId }
-    const answer = await broker.request(machineSubject(name), encodeControl(question), askedMs)
-    if (answer === null) return null
-    const reply = decodeControl(answer) as MachineReply
-    if ('refused' in reply) throw new BrokerError(`the host ${name} ${reply.refused}.`)
+    const { cluster, version, name } = this.#options
+    const facts = (await this.#question({ type: 'facts' })) as MachineFacts | null
+    if (facts === null) return null
+    const calls = new HostCalls<MachineCommands>()
+    // First: the machine reports as soon as it has joined.
+    const control = this.#open(hostId, calls)
+    const { processId } = facts
+    const reply = await this.#question({ type: 'join', processId, version, cluster, hostId })
+    if (reply === null || 'refused' in reply) {
+      control.close()
+      if (reply === null) return null
+      throw new BrokerError(`the host ${name} ${reply.refused}.`)
+    }
+    this.#control?.close()
+    this.#control = control
+    this.#calls = calls
+    this.facts = reply
     return reply
   }
 
-  /** After the machine has answered {@link ask}. */
-  connect(hostId: number, facts: MachineFacts): void {
+  async #question(question: MachineQuestion): Promise<MachineReply | null> {
+    const { broker, name } = this.#options
+    const answer = await broker.request(machineSubject(name), encodeControl(question), askedMs)
+    return answer === null ? null : (decodeControl(answer) as MachineReply)
+  }
+
+  #open(hostId: number, calls: HostCalls<MachineCommands>): ControlLink {
     const { broker, cluster, settings, onReport, onBroken } = this.#options
-    this.#control?.close()
-    this.facts = facts
-    this.silentLooks = 0
-    this.strikes = []
-    const calls = new HostCalls<MachineCommands>()
-    this.#calls = calls
-    this.#control = new ControlLink({
+    const control: ControlLink = new ControlLink({
       broker,
       settings,
       from: reportSubject(cluster, hostId),
@@ -90,15 +100,18 @@ export class RemoteMachine {
         if (received.type === 'done' || received.type === 'failed') calls.settle(received)
         else onReport(received)
       },
-      onBroken,
+      onBroken: (why) => {
+        if (control === this.#control) onBroken(why)
+      },
     })
+    return control
   }
 
   disconnect(why: string): void {
     this.isReady = false
     this.#control?.close()
     this.#control = null
-    const error = new Error(`the host ${this.name} ${why}`)
+    const error = new BrokerError(`the host ${this.name} ${why}.`)
     this.#calls.end(error, error)
   }
 

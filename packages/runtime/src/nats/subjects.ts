@@ -6,8 +6,8 @@ export function machineSubject(machine: string): string {
   return `${root}.machine.${machine}`
 }
 
-/** A machine that starts tells it to clusters that may know its name. */
-export const startedSubject = `${root}.machine-started`
+/** Where machines say that they start or end. */
+export const noticeSubject = `${root}.machines`
 
 export function packetSubject(cluster: string, to: number, from: number): string {
   return `${root}.cluster.${cluster}.${to}.packets.${from}`

@@ -11,8 +11,9 @@ export type ResultOf<Commands, N extends keyof Commands> = Command<Commands, N>[
 
 /** The supervisor's calls of one host that have no answer yet. */
 export class HostCalls<Commands> {
+  /** Of all hosts: an answer to a call of an earlier connection settles no other call. */
+  static #lastId = 0
   readonly #pending = new Map<number, Deferred<unknown>>()
-  #lastId = 0
   #why: Error | null = null
 
   /** Rejects with the host's error, or when the host ends before it has answered. */
@@ -24,7 +25,7 @@ export class HostCalls<Commands> {
     // Nothing would settle the call.
     if (this.#why !== null) return Promise.reject(this.#why)
     const call = createDeferred<unknown>()
-    const callId = ++this.#lastId
+    const callId = ++HostCalls.#lastId
     this.#pending.set(callId, call)
     send({ callId, command, args })
     return call.promise

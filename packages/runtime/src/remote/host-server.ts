@@ -127,7 +127,7 @@ export abstract class HostServer<DiskPlace> implements HostCommands<DiskPlace> {
     const { role } = cell.boot
     await this.host.start(cell, () => {
       const load = this.#roles[role]
-      if (load === undefined) throw new Error(`the worker entry has no role ${role}`)
+      if (load === undefined) throw new Error(`there is no role ${role}`)
       return load()
     })
     return cell.endpoint

@@ -11,6 +11,8 @@ export class MemoryBroker {
   readonly #subscriptions = new Set<Subscription>()
   readonly #queue: (() => void)[] = []
   contentBytesMax = 1024 * 1024
+  /** Of receivers. */
+  readonly errors: unknown[] = []
   /** Messages that were delivered. */
   delivered: { readonly subject: string; readonly content: Uint8Array }[] = []
   /** @returns whether the message is lost */
@@ -33,7 +35,11 @@ export class MemoryBroker {
     for (const { receive } of receivers)
       this.#later(() => {
         this.delivered.push({ subject, content })
-        receive({ subject, content, respond })
+        try {
+          receive({ subject, content, respond })
+        } catch (error) {
+          this.errors.push(error)
+        }
       })
     return receivers.length > 0
   }
@@ -54,9 +60,15 @@ export class MemoryClient implements Broker {
   readonly #server: MemoryBroker
   /** Nothing from or for this client arrives while it is cut off. */
   isCut = false
+  /** It counts as connected nevertheless. */
+  isCutUnnoticed = false
 
   constructor(server: MemoryBroker) {
     this.#server = server
+  }
+
+  get isConnected(): boolean {
+    return !this.isCut || this.isCutUnnoticed
   }
 
   get contentBytesMax(): number {

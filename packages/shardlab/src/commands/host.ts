@@ -1,9 +1,13 @@
 import { OptionError } from '@shardlab/cluster'
 import { openHost } from '@shardlab/cluster/host'
 import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { exitCodes } from '../exit-codes.js'
 import { untilSignal } from '../signals.js'
 import type { HostCommandOptions } from './host-options.js'
 import { natsOptions } from './nats-flags.js'
+
+const stopGraceMs = 2000
 
 /** Ends with SIGINT or SIGTERM. @throws OptionError */
 export async function host({ name, host: address, dbpath, ...flags }: HostCommandOptions): Promise<void> {
@@ -21,6 +25,9 @@ export async function host({ name, host: address, dbpath, ...flags }: HostComman
     onNews: (sentence) => process.stdout.write(`${sentence}\n`),
   })
   process.stdout.write(`${name} offers this machine to clusters.\n`)
-  await stopped
-  await opened.close()
+  const gone = await Promise.race([stopped, opened.gone])
+  // Without a connection, NATS does not answer.
+  await Promise.race([opened.close(), sleep(stopGraceMs)])
+  if (gone instanceof OptionError) throw gone
+  process.exit(exitCodes.fine)
 }

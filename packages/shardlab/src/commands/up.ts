@@ -19,15 +19,25 @@ import type { UpOptions } from './up-options.js'
 
 /** After this time busy connections are closed, so that `up` ends within a second of a signal. */
 const stopGraceMs = 800
+/** Hosts end their members when the cluster leaves them; one that is silent is waited for. */
+const hostsGraceMs = 8000
 const longestDelayMs = 2 ** 31 - 1
 
 /** Ends the process with code 0 when `stopped` resolves. Rejects when the cluster cannot start. */
 export async function up(options: UpOptions, stopped: Promise<void>): Promise<void> {
   const startedMs = performance.now()
   if (options.exportOnExit !== undefined) await checkExportFolder(options.exportOnExit)
-  const started = await Promise.race([startWith(options), stopped])
-  // A cluster that is still starting needs no stop: nothing of it outlives the process.
-  if (started === undefined) process.exit(exitCodes.fine)
+  const starting = startWith(options)
+  const started = await Promise.race([starting, stopped])
+  if (started === undefined) {
+    // Otherwise nothing of a cluster that is still starting outlives the process.
+    if (options.nats !== undefined)
+      await atMost(
+        hostsGraceMs,
+        starting.then(({ cluster }) => cluster.stop()),
+      )
+    process.exit(exitCodes.fine)
+  }
   const { cluster, resolved } = started
   if (options.import !== undefined) await importInto(cluster, options.import, options.quiet === true)
   cluster.on('member', (event) => {
@@ -51,10 +61,15 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
   // Otherwise the cluster would warn that nothing else keeps the process alive.
   setInterval(() => {}, longestDelayMs)
   await stopped
-  if (options.exportOnExit !== undefined && !(await exportFrom(cluster, options.exportOnExit, options.quiet === true)))
-    process.exit(exitCodes.failed)
-  await Promise.race([Promise.all([cluster.stop(), control?.close()]), sleep(stopGraceMs)])
-  process.exit(exitCodes.fine)
+  const isExported =
+    options.exportOnExit === undefined || (await exportFrom(cluster, options.exportOnExit, options.quiet === true))
+  const graceMs = options.nats === undefined ? stopGraceMs : hostsGraceMs
+  await atMost(graceMs, Promise.all([cluster.stop(), control?.close()]))
+  process.exit(isExported ? exitCodes.fine : exitCodes.failed)
+}
+
+async function atMost(durationMs: number, work: Promise<unknown>): Promise<void> {
+  await Promise.race([work.catch(() => {}), sleep(durationMs)])
 }
 
 /** @throws OptionError */
@@ -138,7 +153,7 @@ function addressesOf({ id, uri, set, config, shards, standby, mongos }: ShardedC
 }
 
 function welcome(cluster: ShardedCluster, resolved: ResolvedOptions, tookMs: number): string {
-  const { emulate, topology, dbPath } = resolved
+  const { emulate, topology } = resolved
   const { id, uri, set, shards, standby, mongos } = cluster
   if (set !== null) return welcomeToSet(cluster, set, resolved, tookMs)
   if (topology === 'standalone') return welcomeToStandalone(uri, resolved, tookMs)
@@ -150,7 +165,7 @@ function welcome(cluster: ShardedCluster, resolved: ResolvedOptions, tookMs: num
   ]
   return `
   Sharded cluster ${id} is running: ${counted(shards.length, 'shard')}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
-  It emulates MongoDB ${emulate}. ${dataOf(dbPath)}
+  It emulates MongoDB ${emulate}. ${dataOf(resolved)}
 
     ${uri}
 
@@ -163,15 +178,16 @@ ${lines.join('\n')}
 function welcomeToSet(
   { uri }: ShardedCluster,
   { name, members }: SetInfo,
-  { initiate: isInitiated, emulate, dbPath }: ResolvedOptions,
+  resolved: ResolvedOptions,
   tookMs: number,
 ): string {
+  const { initiate: isInitiated, emulate } = resolved
   const next = isInitiated
     ? [`mongosh "${uri}" --eval "rs.status()"`, `mongosh "${uri}" --eval "rs.stepDown()"`]
     : [`mongosh "${members[0]!.uri}" --eval '${initiation(name, members)}'`]
   return `
   Replica set ${name} is running: ${counted(members.length, 'member')}${isInitiated ? '' : ', not initiated'} (${Math.round(tookMs)} ms).
-  It emulates MongoDB ${emulate}. ${dataOf(dbPath)}
+  It emulates MongoDB ${emulate}. ${dataOf(resolved)}
 
     ${uri}
 
@@ -183,7 +199,8 @@ ${next.map((line) => `    ${line}`).join('\n')}
 `
 }
 
-function dataOf(dbPath: string | null): string {
+function dataOf({ dbPath, nats }: Pick<ResolvedOptions, 'dbPath' | 'nats'>): string {
+  if (nats !== null) return 'Data is on the hosts, in memory unless they have --dbpath.'
   return dbPath === null ? 'Data is held in memory and is lost when the process ends.' : `Data is kept in ${dbPath}.`
 }
 
@@ -192,10 +209,10 @@ function initiation(name: string, members: readonly ShardInfo[]): string {
   return `rs.initiate({ _id: "${name}", members: [${hosts.join(', ')}] })`
 }
 
-function welcomeToStandalone(uri: string, { emulate, dbPath }: ResolvedOptions, tookMs: number): string {
+function welcomeToStandalone(uri: string, resolved: ResolvedOptions, tookMs: number): string {
   return `
   A standalone mongod is running, without a replica set (${Math.round(tookMs)} ms).
-  It emulates MongoDB ${emulate}. ${dataOf(dbPath)}
+  It emulates MongoDB ${resolved.emulate}. ${dataOf(resolved)}
 
     ${uri}
 
