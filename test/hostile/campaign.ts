@@ -1,6 +1,7 @@
 /** Many conversations with one server, several at a time. */
 import { createRandom } from '@shardlab/actor'
 import { conversationOf, HostileClient } from './conversation.js'
+import { kinds } from './kinds/all.js'
 
 const clients = 8
 const findingsMax = 30
@@ -33,7 +34,8 @@ export async function attack({ endpoints, seed, total, onProgress }: Campaign): 
       const number = next++
       // A seed of its own, so that each conversation can be repeated alone.
       const random = createRandom(`${seed} ${number}`)
-      const conversation = conversationOf(random)
+      // Rare kinds are sent in short campaigns, too.
+      const conversation = conversationOf(random, kinds[number])
       sent += conversation.names.length
       for (const name of conversation.names) counts.set(name, (counts.get(name) ?? 0) + 1)
       client ??= await HostileClient.connect(endpoint)

@@ -4,7 +4,7 @@
 import { connect, type Socket } from 'node:net'
 import type { Random } from '@shardlab/actor'
 import { pickKind } from './kinds/all.js'
-import type { Declared } from './kinds/kind.js'
+import type { Declared, Kind } from './kinds/kind.js'
 import { bodySection, msg, ping } from './messages.js'
 import { complaint } from './replies.js'
 import { answersTo, type Answer } from './wire-rules.js'
@@ -30,15 +30,18 @@ export interface Conversation {
   readonly http: boolean
 }
 
-/** @throws when the rules contradict what a kind declares: one of them is wrong */
-export function conversationOf(random: Random): Conversation {
+/**
+ * @param first the kind of the first message; undefined: any
+ * @throws when the rules contradict what a kind declares: one of them is wrong
+ */
+export function conversationOf(random: Random, first?: Kind): Conversation {
   const names: string[] = []
   const parts: Buffer[] = []
   const answers: Expected[] = []
   let end: Conversation['end'] = 'open'
   let http = false
   for (let count = 1 + random.below(messagesMax); count > 0 && end === 'open'; count--) {
-    const kind = pickKind(random)
+    const kind = names.length === 0 && first !== undefined ? first : pickKind(random)
     const { bytes, answer: declared } = kind.make(random, names.length + 1)
     names.push(kind.name)
     parts.push(bytes)

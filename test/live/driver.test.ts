@@ -7,7 +7,9 @@ import { MongoClient } from 'mongodb'
 import { ShardedCluster, type RoutedEvent } from 'shardlab'
 import { up } from '../support/up.js'
 
-t.test('100,000 documents are distributed over three shards', { timeout: 110_000 }, async (t) => {
+const total = process.env['SHARDLAB_LONG'] === '1' ? 100_000 : 20_000
+
+t.test(`${total} documents are distributed over three shards`, { timeout: 110_000 }, async (t) => {
   const running = await up('--port', '0')
   const client = await MongoClient.connect(running.ready.uri)
   t.teardown(async () => {
@@ -17,7 +19,6 @@ t.test('100,000 documents are distributed over three shards', { timeout: 110_000
   const collection = client.db('app').collection('things')
   const reply = await client.db('admin').command({ shardCollection: 'app.things', key: { _id: 'hashed' } })
   t.equal(reply['collectionsharded'], 'app.things')
-  const total = 100_000
   for (let at = 0; at < total; at += 10_000) {
     const { insertedCount } = await collection.insertMany(
       Array.from({ length: 10_000 }, (_, i) => ({ n: at + i, other: (at + i) % 1000 })),

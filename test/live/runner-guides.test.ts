@@ -81,8 +81,8 @@ const environments: Readonly<Record<string, (path: string) => NodeJS.ProcessEnv>
   junit: () => ({ CLASSPATH: ['.', ...jars].join(':') }),
   go: (path) => ({ GO111MODULE: 'off', GOPATH: goPath, GOCACHE: join(path, 'cache'), GOFLAGS: '-p=2' }),
 }
-/** These compile a driver, which takes up to a minute. */
-const slow: ReadonlySet<string> = new Set(['go'])
+/** Go compiles a driver, which takes up to a minute; Vitest compiles each file in a new process. */
+const slow: ReadonlySet<string> = new Set(['go', 'vitest'])
 
 for (const [page, runner, files] of [
   ['node-test.md', null, 2],

@@ -118,21 +118,26 @@ t.test('the marks of a plan are readable', options, async (t) => {
   const guide = readFileSync(join(findRoot(), 'docs/guides/plan-a-cluster.md'), 'utf8')
   const plan = /```yaml\n(version: 1\n.*?)```/s.exec(guide)![1]!
   const scenario = join(folder, 'plan.yaml')
-  // The marks are those of the guide. The data, the load and the days after the last mark do not
-  // matter here.
+  // The marks are those of the guide, at hours instead of days: the data, the load and the time
+  // after the last mark do not matter here. Ranges move at any hour.
   const small = [
-    ['size: 2TB', 'size: 64GB'],
-    ['growth: 20GB/d', 'growth: 1GB/d'],
-    ['duration: 30d', 'duration: 11d'],
+    ['size: 2TB', 'size: 8GB'],
+    ['growth: 20GB/d', 'growth: 128MB/h'],
+    ['at: 3d 1h', 'at: 3h 3m'],
+    ['at: 3d', 'at: 3h'],
+    ['at: 10d', 'at: 10h'],
+    ['start: "22:00", stop: "06:00"', 'start: "00:00", stop: "23:59"'],
+    ['duration: 30d', 'duration: 11h'],
+    ['tick: 12h', 'tick: 30m'],
   ] as const
   writeFileSync(
     scenario,
-    small.reduce((text, [from, to]) => text.replace(from, to), plan),
+    small.reduce((text, [from, to]) => text.replaceAll(from, to), plan),
   )
   const file = join(folder, 'plan.html')
   await shardlab('simulate', scenario, '--variant', 'region, tenant and order', '--report', file)
   await onPage(t, file, async (page) => {
-    t.ok((await page.locator('svg text.marked').count()) > 10, 'marks have texts')
+    t.ok((await page.locator('svg text.marked').count()) > 100, 'marks have texts')
   })
 })
 

@@ -306,9 +306,9 @@ const firstRuns: Record<(typeof setMutationNames)[number], { readonly seed: numb
   writeConcernWaitOff: { seed: 3 },
   voteRecordOff: { seed: 15, isRare: true },
   voteFreshnessOff: { seed: 27, isRare: true },
-  rollbackOff: { seed: 6 },
-  causalWaitOff: { seed: 3 },
-  linearizableProofOff: { seed: 73 },
+  rollbackOff: { seed: 2 },
+  causalWaitOff: { seed: 5 },
+  linearizableProofOff: { seed: 94 },
 }
 const runsMax = 200
 const without: Reduction['without'] = ['streams']

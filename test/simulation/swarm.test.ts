@@ -66,7 +66,7 @@ const foundWithSets: Readonly<Record<number, string>> = {
 /** First seeds for which a mutation is found within few runs; others run only in long runs. */
 const canaries: Readonly<Partial<Record<MutationName, number>>> = {
   ownershipFilterOff: 1,
-  criticalSectionOff: 4,
+  criticalSectionOff: 9,
   retryDedupeOff: 2,
   versionCheckOff: 2,
   prepareOff: 2,
@@ -106,21 +106,23 @@ t.test('seeds that once found a defect with replica sets pass', { timeout: 600_0
   }
 })
 
+const reports = new Map<MutationName, Promise<SwarmReport>>()
+
+/** Of the runs until the first failure. Two tests look at the same one. */
+function reportOf(mutation: MutationName): Promise<SwarmReport> {
+  const seed = canaries[mutation] ?? 1
+  const limits = { members: 1, runs: 200, untilFailure: true, shrink: false, threads: isLong ? 2 : 1 }
+  const report = reports.get(mutation) ?? runSwarm({ mutation, seed, ...limits })
+  reports.set(mutation, report)
+  return report
+}
+
 for (const mutation of mutationNames) {
   // Found by the DDL fuzz (ddl/ddl-fuzz.test.ts).
   if (mutation === 'ddlLocksOff') continue
-  const seed = canaries[mutation] ?? 1
   if (!isLong && canaries[mutation] === undefined) continue
   t.test(`checkers find the mutation ${mutation}`, { timeout: 300_000 }, async (t) => {
-    const report = await runSwarm({
-      mutation,
-      seed,
-      members: 1,
-      runs: 200,
-      untilFailure: true,
-      shrink: false,
-      threads: isLong ? 2 : 1,
-    })
+    const report = await reportOf(mutation)
     const [first] = report.failed
     t.ok(first !== undefined, `in ${report.runs} runs`)
     t.match(
@@ -180,15 +182,7 @@ function optionsIn(replay: string): {
 }
 
 t.test('a failure has a timeline of its collection and documents', { timeout: 300_000 }, async (t) => {
-  const report = await runSwarm({
-    mutation: 'criticalSectionOff',
-    seed: canaries.criticalSectionOff!,
-    members: 1,
-    runs: 200,
-    untilFailure: true,
-    shrink: false,
-    threads: 1,
-  })
+  const report = await reportOf('criticalSectionOff')
   const [failed] = report.failed
   const [{ ns, sentence, checker }] = failed!.violations as [SwarmReport['failed'][number]['violations'][number]]
   const { timeline } = failed!

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import type { GatewayTarget } from '../src/host/clients/gateway-target.js'
 import { createInlineRuntime, createThreadsRuntime, type GatewayOpener, type Runtime } from '../src/index.js'
+import { bundledWorkerEntry } from './support/bundled-worker-entry.js'
 import { toyAnswer, toyRequest, toyRoles } from './support/toy-roles.js'
 import { ask, nextEvent, spec } from './support/toy-world.js'
 
@@ -15,9 +16,10 @@ function connected(endpoint: string): Promise<Socket> {
   })
 }
 
+const workerEntry = bundledWorkerEntry(t)
 const worlds: Record<string, () => Runtime> = {
   inline: () => createInlineRuntime({ roles: toyRoles, seed: 1 }),
-  threads: () => createThreadsRuntime({ workerEntry: new URL('./support/worker-entry.js', import.meta.url), seed: 1 }),
+  threads: () => createThreadsRuntime({ workerEntry, seed: 1 }),
 }
 
 for (const [name, create] of Object.entries(worlds)) {

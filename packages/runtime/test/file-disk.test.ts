@@ -129,8 +129,8 @@ function* inPieces(body: Uint8Array): Generator<Uint8Array, void, void> {
 function numberIn(bytes: Uint8Array): number {
   const buffer = Buffer.from(bytes)
   const number = buffer.readUInt32LE()
-  for (let at = 4; at < buffer.length; at++)
-    if (buffer[at] !== number % 256) throw new Error(`${number} has wrong bytes`)
+  const body = buffer.subarray(4)
+  if (!body.equals(Buffer.alloc(body.length, number % 256))) throw new Error(`${number} has wrong bytes`)
   return number
 }
 

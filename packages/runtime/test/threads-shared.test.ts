@@ -1,10 +1,11 @@
 import t from 'tap'
 import { createThreadsRuntime } from '../src/index.js'
+import { bundledWorkerEntry } from './support/bundled-worker-entry.js'
 import { liveSuite } from './support/live-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
 import { ask, nextEvent, occupy, spec } from './support/toy-world.js'
 
-const workerEntry = new URL('./support/worker-entry.js', import.meta.url)
+const workerEntry = bundledWorkerEntry(t)
 const create = (hosts: number) => createThreadsRuntime({ workerEntry, seed: 1, hosts })
 const world = { name: 'threads, two shared workers', create: () => create(2) }
 

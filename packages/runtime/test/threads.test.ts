@@ -3,12 +3,13 @@ import { createDeferred } from '@shardlab/actor'
 import t from 'tap'
 import { createThreadsRuntime, type HostsOption } from '../src/index.js'
 import { StepFaultRegistry } from '../src/supervisor/step-fault-registry.js'
+import { bundledWorkerEntry } from './support/bundled-worker-entry.js'
 import { liveSuite } from './support/live-suite.js'
 import { replicaSetSuite } from './support/replica-set-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
 import { ask, nextEvent, occupy, spec } from './support/toy-world.js'
 
-const workerEntry = new URL('./support/worker-entry.js', import.meta.url)
+const workerEntry = bundledWorkerEntry(t)
 const create = (hosts: HostsOption = 'per-member') => createThreadsRuntime({ workerEntry, seed: 1, hosts })
 
 const world = { name: 'threads', create: () => create() }

@@ -11,11 +11,14 @@ const interrupted = { ok: 0, code: 11602, codeName: 'InterruptedDueToReplStateCh
 /** More than one turn of a read computes. */
 const many = 20_000
 
-async function start(t: Test, emulate: EmulatedVersion, members = 3): Promise<SetUnderTest> {
+const few = 10
+
+async function start(t: Test, emulate: EmulatedVersion, total: number): Promise<SetUnderTest> {
+  const members = 3
   const set = await SetUnderTest.start({ seed: 1, emulate, members })
   t.teardown(() => set.stop())
-  const documents = Array.from({ length: many }, (_, _id) => ({ _id, n: _id % 7 }))
-  for (let i = 0; i < many; i += 1000)
+  const documents = Array.from({ length: total }, (_, _id) => ({ _id, n: _id % 7 }))
+  for (let i = 0; i < total; i += 1000)
     await set.command('rs-1', {
       insert: 'rows',
       documents: documents.slice(i, i + 1000),
@@ -58,7 +61,7 @@ async function operationsOf(set: SetUnderTest, member: string): Promise<string[]
 for (const emulate of ['4.0', '4.4', '8.0'] as const) {
   const endsReads = emulate === '4.0'
   t.test(`${emulate}: a step-down ends ${endsReads ? 'running reads' : 'no reads'} and no idle cursor`, async (t) => {
-    const set = await start(t, emulate)
+    const set = await start(t, emulate, many)
     const { rows, tail, waiting } = await open(set, 'rs-1')
     const counting = count(set, 'rs-1')
     const updating = set.command('rs-1', { update: 'rows', updates: [{ q: {}, u: { $inc: { x: 1 } }, multi: true }] })
@@ -92,7 +95,7 @@ for (const emulate of ['4.0', '4.4', '8.0'] as const) {
   })
 
   t.test(`${emulate}: reads and cursors of a secondary continue when it becomes primary`, async (t) => {
-    const set = await start(t, emulate)
+    const set = await start(t, emulate, many)
     const { rows, waiting } = await open(set, 'rs-2')
     const elected = set.admin('rs-2', { replSetStepUp: 1 })
     let duringChange = false
@@ -114,7 +117,7 @@ for (const emulate of ['4.0', '4.4', '8.0'] as const) {
 }
 
 t.test('a read outlasts two changes of the state, and killOp still ends it', async (t) => {
-  const set = await start(t, '8.0')
+  const set = await start(t, '8.0', few)
   const { waiting } = await open(set, 'rs-1')
   await set.admin('rs-1', { replSetStepDown: 1, force: true, secondaryCatchUpPeriodSecs: 0 })
   t.not(await set.primary(), 'rs-1')
@@ -130,7 +133,7 @@ t.test('a read outlasts two changes of the state, and killOp still ends it', asy
 })
 
 t.test('explain outlasts a step-down as the command that it explains', async (t) => {
-  const set = await start(t, '8.0')
+  const set = await start(t, '8.0', many)
   const explain = (command: Document) => set.command('rs-1', { explain: command, verbosity: 'executionStats', ...from })
   const reading = explain({ find: 'rows', filter: { n: 3 } })
   await set.runtime.advance(1)
@@ -139,7 +142,7 @@ t.test('explain outlasts a step-down as the command that it explains', async (t)
 })
 
 t.test('D906: a read that waits for a cluster time ends with the state of its member', async (t) => {
-  const set = await start(t, '8.0')
+  const set = await start(t, '8.0', few)
   const heal = await set.isolate('rs-1')
   const { operationTime } = await set.command('rs-1', {
     insert: 'tail',
@@ -155,7 +158,7 @@ t.test('D906: a read that waits for a cluster time ends with the state of its me
 })
 
 t.test('a transaction and its cursors end with the state of their member', async (t) => {
-  const set = await start(t, '8.0')
+  const set = await start(t, '8.0', few)
   const lsid = { id: new UUID('01234567-89ab-4def-8123-456789abcdef') }
   const inside = { lsid, txnNumber: 1n, autocommit: false }
   const { cursor } = await set.command('rs-1', { find: 'rows', batchSize: 2, ...inside, startTransaction: true })
@@ -165,7 +168,7 @@ t.test('a transaction and its cursors end with the state of their member', async
 })
 
 t.test('a rollback ends reads and cursors', async (t) => {
-  const set = await start(t, '8.0')
+  const set = await start(t, '8.0', few)
   const heal = await set.isolate('rs-1')
   await set.command('rs-1', { insert: 'rows', documents: [{ _id: -1 }], writeConcern: { w: 1 } })
   const { rows, waiting } = await open(set, 'rs-1')

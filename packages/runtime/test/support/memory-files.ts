@@ -5,19 +5,36 @@ import type { FileSystem } from '../../src/disks/files/file-system.js'
 const sectorBytes = 512
 
 class Inode {
-  bytes = Buffer.alloc(0)
+  #bytes = Buffer.alloc(0)
   /** What survives a power loss. */
   flushed = Buffer.alloc(0)
   /** Sectors of a failed flush: later ones leave them out until they are written again. */
   readonly #dropped = new Set<number>()
+  /** Part of the bytes that may differ from what is flushed. */
+  #changed = { from: 0, to: 0 }
+
+  get bytes(): Buffer<ArrayBuffer> {
+    return this.#bytes
+  }
+
+  set bytes(bytes: Buffer<ArrayBuffer>) {
+    this.#bytes = bytes
+    this.#changed = { from: 0, to: Infinity }
+  }
 
   written(position: number, length: number): void {
+    const { from, to } = this.#changed
+    this.#changed = { from: Math.min(from, position), to: Math.max(to, position + length) }
     for (let at = position - (position % sectorBytes); at < position + length; at += sectorBytes)
       this.#dropped.delete(at)
   }
 
   flush(): void {
-    this.flushed = this.#dropped.size === 0 ? Buffer.from(this.bytes) : this.#onDisk(() => true)
+    const { from, to } = this.#changed
+    if (this.#dropped.size > 0) this.flushed = this.#onDisk(() => true)
+    else if (this.flushed.length !== this.bytes.length) this.flushed = Buffer.from(this.bytes)
+    else this.flushed.set(this.bytes.subarray(from, to), from)
+    if (this.#dropped.size === 0) this.#changed = { from: this.bytes.length, to: 0 }
   }
 
   flushFailed(): void {

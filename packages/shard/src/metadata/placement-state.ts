@@ -31,18 +31,27 @@ export interface KnownPlacements {
 
 const requestOptions = { timeoutMs: 15_000, attemptsMax: 4 }
 
-interface CollectionEntry {
-  readonly ns: string
-  placement: CollectionPlacement | null | undefined
-  refreshing: Promise<CollectionPlacement | null> | null
+interface Refresh {
   /** Forgotten during the refresh: its reply may be older than the change that caused this. */
   forgotten: boolean
 }
 
-interface DatabaseRefresh {
+interface CollectionEntry extends Refresh {
+  readonly ns: string
+  placement: CollectionPlacement | null | undefined
+  refreshing: Promise<CollectionPlacement | null> | null
+}
+
+interface DatabaseRefresh extends Refresh {
   readonly placement: Promise<DatabasePlacement | null>
-  /** As that of a {@link CollectionEntry}. */
-  forgotten: boolean
+}
+
+/** How the replies of the config server become placements. */
+interface PlacementSource<Reply, Placement> {
+  /** The whole placement. */
+  readonly ask: () => Promise<Reply>
+  /** @param known the placement that the reply may build upon */
+  readonly read: (reply: Reply, known: Placement | null) => Placement | null
 }
 
 /**
@@ -191,7 +200,10 @@ export class PlacementState implements Placements {
   ): Promise<CollectionPlacement | null> {
     const { ns } = entry
     try {
-      const placement = await this.#confirmed(entry, known, asked)
+      const placement = await this.#confirmed(ns, entry, known, await asked, {
+        ask: () => this.#askCollection(ns, null),
+        read: (reply, since) => applyPlacementReply(ns, since, reply),
+      })
       entry.placement = placement
       if (placement !== null) this.#learned(ns, placement)
       return placement
@@ -204,41 +216,39 @@ export class PlacementState implements Placements {
     }
   }
 
-  async #confirmed(
-    entry: CollectionEntry,
-    known: CollectionPlacement | null,
-    asked: Promise<ReplyOf<'config.get-collection'>>,
-  ): Promise<CollectionPlacement | null> {
-    const { ns } = entry
-    let since = known
-    for (let reply = await asked; ; reply = await this.#askCollection(ns, null)) {
-      if (!entry.forgotten) {
-        const placement = applyPlacementReply(ns, since, reply)
-        await this.#confirm(ns, placement !== null && placement === since)
-        if (!entry.forgotten) return placement
-      }
-      entry.forgotten = false
-      since = null
-    }
-  }
-
   async #learnDatabase(db: string, asked: Promise<ReplyOf<'config.get-database'>>): Promise<DatabasePlacement | null> {
     try {
-      let { database } = await asked
-      await this.#confirm(db, false)
-      const refresh = this.#databaseRefreshes.get(db)!
-      while (refresh.forgotten) {
-        refresh.forgotten = false
-        ;({ database } = await this.#askDatabase(db))
-        await this.#confirm(db, false)
-      }
-      const placement = database === null ? null : parseDatabase(database)
+      const first = await asked
+      const placement = await this.#confirmed(db, this.#databaseRefreshes.get(db)!, null, first, {
+        ask: () => this.#askDatabase(db),
+        read: ({ database }) => (database === null ? null : parseDatabase(database)),
+      })
       this.#databases.set(db, placement)
       return placement
     } catch (error) {
       throw unanswered(error)
     } finally {
       this.#databaseRefreshes.delete(db)
+    }
+  }
+
+  /** Replies whose placement was forgotten are not confirmed: the config server is asked again. */
+  async #confirmed<Reply, Placement>(
+    name: string,
+    refresh: Refresh,
+    known: Placement | null,
+    first: Reply,
+    { ask, read }: PlacementSource<Reply, Placement>,
+  ): Promise<Placement | null> {
+    let since = known
+    for (let reply = first; ; reply = await ask()) {
+      if (!refresh.forgotten) {
+        const placement = read(reply, since)
+        await this.#confirm(name, placement !== null && placement === since)
+        if (!refresh.forgotten) return placement
+      }
+      refresh.forgotten = false
+      since = null
     }
   }
 

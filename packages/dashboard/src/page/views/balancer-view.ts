@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { StreamedEvent } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
 import { boundText, noCollection, timeText, unreadCatalog } from '../text.js'
-import { tableFrame } from './table-frame.js'
+import { noneSinceOpened, tableOrText } from './table-frame.js'
 
 type Round = Extract<StreamedEvent, { type: 'balancer-round' }>
 
@@ -136,16 +136,13 @@ function decisions(app: App): TemplateResult {
     ])
   return html`<section>
     <h2>Last decisions</h2>
-    ${
-      rows.length === 0
-        ? html`<p>None since the page was opened.</p>`
-        : tableFrame(
-            'Decisions of the balancer',
-            ['time (UTC)', 'collection', 'decision', 'because'],
-            rows,
-            'decisions',
-          )
-    }
+    ${tableOrText(
+      noneSinceOpened,
+      'Decisions of the balancer',
+      ['time (UTC)', 'collection', 'decision', 'because'],
+      rows,
+      'decisions',
+    )}
   </section>`
 }
 

@@ -8,7 +8,7 @@ import { nowOf } from '../now.js'
 import { meanMs, samplesOf, shapesSince } from '../operation-sums.js'
 import { boundText, counted, shapeText, timeText, whole } from '../text.js'
 import { drawRates, ratesChart } from './rates-chart.js'
-import { tableFrame } from './table-frame.js'
+import { noneSinceOpened, tableOrText } from './table-frame.js'
 
 const shapesSinceMs = 60_000
 const shownShapesMax = 20
@@ -55,16 +55,13 @@ function slowest(app: App): TemplateResult {
   const rows = shapes.slice(0, shownShapesMax).map((each) => shapeRow(each, app))
   return html`<section>
     <h2>Slowest shapes of the last minute</h2>
-    ${
-      rows.length === 0
-        ? html`<p>No operations.</p>`
-        : tableFrame(
-            'Slowest shapes',
-            ['operation', 'shape', 'kind', 'operations', 'mean ms', 'slowest ms', 'failed', 'reason'],
-            rows,
-            'shapes',
-          )
-    }
+    ${tableOrText(
+      'No operations.',
+      'Slowest shapes',
+      ['operation', 'shape', 'kind', 'operations', 'mean ms', 'slowest ms', 'failed', 'reason'],
+      rows,
+      'shapes',
+    )}
   </section>`
 }
 
@@ -91,16 +88,13 @@ function recent(app: App): TemplateResult {
   const rows = samples.map((each) => operationRow(each, app))
   return html`<section>
     <h2>Recent operations</h2>
-    ${
-      rows.length === 0
-        ? html`<p>None since the page was opened.</p>`
-        : tableFrame(
-            'Recent operations',
-            ['time (UTC)', 'operation', 'kind', 'shards', 'ms', 'result', 'reason'],
-            rows,
-            'operations',
-          )
-    }
+    ${tableOrText(
+      noneSinceOpened,
+      'Recent operations',
+      ['time (UTC)', 'operation', 'kind', 'shards', 'ms', 'result', 'reason'],
+      rows,
+      'operations',
+    )}
     <p class="soft">
       The first ten operations of each router in each half second. Both tables do not change while you point at them or
       move through them with the keyboard.

@@ -24,3 +24,15 @@ export function tableFrame(
     </table>
   </div>`
 }
+
+/** For tables of what happens while the page is open. */
+export const noneSinceOpened = 'None since the page was opened.'
+
+/**
+ * A {@link tableFrame}, or a text when it has no rows.
+ * @param emptyText a sentence
+ */
+export function tableOrText(emptyText: string, ...frame: Parameters<typeof tableFrame>): TemplateResult {
+  const [, , rows] = frame
+  return rows.length === 0 ? html`<p>${emptyText}</p>` : tableFrame(...frame)
+}
