@@ -112,9 +112,11 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     await targeted.first().getByRole('button', { name: 'Why' }).click()
     await page.locator('.chosen', { hasText: `asked 1 shard (${home!['shard']}), because its bounds` }).waitFor()
     t.match(await page.locator('.chosen').innerText(), /Bounds: customer: 115/)
+    for (const kind of ['targeted', 'broadcast'])
+      t.match(await page.locator(`[data-rate=${kind}]`).innerText(), /^(?!0\.0)\d+(\.\d)?$/, kind)
     t.match(
       await page.locator('.plot').getAttribute('aria-label'),
-      /Now: targeted (?!0\.0)\d+(\.\d)?, multi-shard [\d.]+, broadcast (?!0\.0)/,
+      /^Operations\. a second at the end: targeted \d[\d.,]* at \d\d:\d\d:\d\d, multi-shard .*, broadcast .*, failed /,
     )
 
     await show(page, 'Collections')

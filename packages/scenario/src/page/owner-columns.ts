@@ -1,0 +1,99 @@
+/** The horizontal axis of a map of owners: ranges of keys, as wide as their bytes or their keys. */
+import type { ChunkSample, KeyMap } from '../types.js'
+
+const columnsMax = 300
+/** Chunks per instant whose bounds are considered. */
+const lookedAtMax = 3000
+
+export interface Columns {
+  /** Lower bounds in key order, and as relaxed Extended JSON. */
+  readonly bounds: readonly string[]
+  readonly texts: readonly string[]
+  /** Shares of the axis. */
+  readonly byBytes: readonly number[]
+  /** null: keys are not numbers. */
+  readonly byKeys: readonly number[] | null
+}
+
+/**
+ * An even selection of all bounds if there are too many, and in addition one column for each shard
+ * that it would hide at some instant.
+ * @param rows the chunks of each instant; the last ones belong to `bytes`
+ */
+export function columnsOf(rows: readonly (readonly ChunkSample[])[], bytes: KeyMap['bytes']): Columns {
+  const all = new Map(rows.flatMap((chunks) => thinned(chunks, lookedAtMax).map(({ min, minText }) => [min, minText])))
+  const chosen = new Set(thinned([...all.keys()].sort(compare), columnsMax))
+  for (const chunks of rows) {
+    const shown = new Set(ownersOf([...chosen].sort(compare), chunks))
+    for (const [i, { min, minText, shard }] of chunks.entries()) {
+      if (shown.has(shard)) continue
+      shown.add(shard)
+      const next = chunks[i + 1]
+      for (const bound of next === undefined ? [{ min, minText }] : [{ min, minText }, next]) {
+        chosen.add(bound.min)
+        all.set(bound.min, bound.minText)
+      }
+    }
+  }
+  const bounds = [...chosen].sort(compare)
+  const texts = bounds.map((bound) => all.get(bound)!)
+  return {
+    ...{ bounds, texts },
+    byBytes: bytesOf(bounds, rows.at(-1) ?? [], bytes),
+    byKeys: keysOf(texts.map(firstNumber)),
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : 1)
+
+/** Includes the first. */
+function thinned<T>(all: readonly T[], most: number): readonly T[] {
+  const every = Math.ceil(all.length / most)
+  return every <= 1 ? all : all.filter((_, i) => i % every === 0)
+}
+
+/** Empty where there was no chunk. Refining a key makes bounds longer, including the first. */
+export function ownersOf(bounds: readonly string[], chunks: readonly ChunkSample[]): string[] {
+  let at = -1
+  return bounds.map((bound) => {
+    while (at + 1 < chunks.length && chunks[at + 1]!.min <= bound) at++
+    return chunks[Math.max(0, at)]?.shard ?? ''
+  })
+}
+
+/** The bytes of a chunk are divided among the columns in it; a column may have several chunks. */
+function bytesOf(bounds: readonly string[], chunks: readonly ChunkSample[], bytes: KeyMap['bytes']): number[] {
+  const sums = bounds.map(() => 0)
+  let column = 0
+  for (const [i, { min }] of chunks.entries()) {
+    while (column + 1 < bounds.length && bounds[column + 1]! <= min) column++
+    const end = chunks[i + 1]?.min
+    let to = column + 1
+    while (to < bounds.length && (end === undefined || bounds[to]! < end)) to++
+    for (let at = column; at < to; at++) sums[at]! += (bytes[i] ?? 0) / (to - column)
+  }
+  const total = sums.reduce((sum, each) => sum + each, 0)
+  return sums.map((sum) => (total === 0 ? 1 / sums.length : sum / total))
+}
+
+/** Linear between the first and the last number; columns at the ends get the mean width. */
+function keysOf(numbers: readonly (number | null | undefined)[]): number[] | null {
+  const finite = numbers.filter((value) => typeof value === 'number')
+  const [low, high] = [finite[0], finite.at(-1)]
+  if (low === undefined || high === undefined || high <= low || numbers.includes(undefined)) return null
+  const end = 1 / numbers.length
+  const span = numbers.map((value, i) => {
+    const next = numbers[i + 1]
+    return typeof value === 'number' && typeof next === 'number' ? (next - value) / (high - low) : end
+  })
+  const total = span.reduce((sum, each) => sum + each, 0)
+  return span.map((each) => each / total)
+}
+
+/** Of the first field; null: an end of the key space; undefined: not a number. */
+function firstNumber(bound: string): number | null | undefined {
+  const [first] = Object.values(JSON.parse(bound) as Record<string, unknown>)
+  if (typeof first === 'number') return first
+  const isEnd = typeof first === 'object' && first !== null && ('$minKey' in first || '$maxKey' in first)
+  return isEnd ? null : undefined
+}
