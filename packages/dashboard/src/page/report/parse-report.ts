@@ -7,6 +7,6 @@ export const dataElement = 'report-data'
 export function parseReport(json: string): ReportPage {
   const page = JSON.parse(json) as ReportPage
   if (page.shardlabReport !== 1)
-    throw new Error(`The report has the format ${String(page.shardlabReport)}, and this page draws the format 1.`)
+    throw new Error(`It has the format ${String(page.shardlabReport)}, and this page draws the format 1.`)
   return page
 }
