@@ -3,7 +3,8 @@ import type { Owners } from '@shardlab/report'
 import { edgesOf, leastWidth, marginLeft, pointedAt, rangeWidthLeast } from '../src/page/components/owners-canvas.js'
 
 const owners: Owners = {
-  ...{ ns: 'a.b', bounds: ['{"k":0}', '{"k":10}', '{"k":100}'], byBytes: [0.6, 0.3, 0.1], byKeys: null, zones: [] },
+  ...{ ns: 'a.b', bounds: ['{"k":0}', '{"k":10}', '{"k":100}'], zones: [] },
+  widths: [{ name: 'bytes', title: 'bytes', shares: [0.6, 0.3, 0.1] }],
   rows: [
     [[0, 3, 0]],
     [
@@ -28,7 +29,7 @@ t.test('ranges are as wide as their shares, and none is narrower than a pixel', 
 })
 
 t.test('the pointer is at an instant, a range and its owner', async (t) => {
-  const data = { owners, times: ['0s', '1m'], shards: 2, widths: owners.byBytes, instant: 0, stressed: null }
+  const data = { owners, times: ['0s', '1m'], shards: 2, widths: owners.widths[0]!.shares, instant: 0, stressed: null }
   const at = (x: number, y: number) => pointedAt(data, { width: 1000, x: marginLeft + x, y })
   t.same(at(10, 50), { row: 1, range: 0, shard: 1 })
   t.same(at(900, 50), { row: 1, range: 2, shard: 0 })

@@ -46,7 +46,7 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
     bytesMoved: 0,
     jumboChunks: 0,
     lagMs: 0,
-    chunks: { 'a.b': names.map((shard, i) => ({ min: String(i).padStart(6, '0'), minText: `{"k":${i}}`, shard })) },
+    chunks: { 'a.b': names.map((shard, i) => ({ key: String(i).padStart(6, '0'), min: `{"k":${i}}`, shard })) },
   }))
   const result: VariantResult = {
     name: 'scenario',
@@ -218,7 +218,7 @@ t.test('the map of owners shows every shard at every instant, whatever its share
     const chunks = [...mins].sort(([a], [b]) => a - b)
     return {
       ...sample,
-      chunks: { 'a.b': chunks.map(([at, shard]) => ({ min: key(at), minText: `{"k":${at}}`, shard })) },
+      chunks: { 'a.b': chunks.map(([at, shard]) => ({ key: key(at), min: `{"k":${at}}`, shard })) },
     }
   })
   const bytes = samples.at(-1)!.chunks['a.b']!.map(({ shard }) => (shard === 'shard01' ? 1e9 : 1))
@@ -239,16 +239,16 @@ t.test('ranges of a map have the shares of their bytes and of their keys, and zo
   const run = runOf(2, 3)
   const chunks = {
     'a.b': [0, 10, 100].map((at, i) => ({
-      min: String(at).padStart(4, '0'),
-      minText: `{"k":${at}}`,
+      key: String(at).padStart(4, '0'),
+      min: `{"k":${at}}`,
       shard: `shard0${1 + (i % 2)}`,
     })),
   }
-  const map = { bytes: [600, 300, 100], zones: [{ min: '0000', max: '0010', zone: 'E<U>' }] }
+  const map = { bytes: [600, 300, 100], zones: [{ fromKey: '0000', toKey: '0010', zone: 'E<U>' }] }
   const samples = run.samples.map((sample) => ({ ...sample, chunks }))
-  const { byBytes, byKeys, zones } = ownersOf(scenarioPage(file, [{ ...run, samples, maps: { 'a.b': map } }]))
-  t.same(byBytes, [0.6, 0.3, 0.1])
-  const [first, second] = byKeys!
+  const { widths, zones } = ownersOf(scenarioPage(file, [{ ...run, samples, maps: { 'a.b': map } }]))
+  t.match(widths, [{ name: 'bytes', shares: [0.6, 0.3, 0.1] }, { name: 'keys' }])
+  const [first, second] = widths[1]!.shares
   t.ok(second! / first! > 8 && second! / first! < 11, 'ten keys to ninety')
   t.same(zones, [{ zone: 'E<U>', from: 0, to: 1 }])
 })

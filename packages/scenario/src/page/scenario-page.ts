@@ -4,9 +4,11 @@ import {
   columnOf,
   heading,
   list,
+  ownersOf,
   paragraph,
   table,
   type Instants,
+  type Owners,
   type ReportPage,
   type ReportPart,
   type Table,
@@ -18,8 +20,7 @@ import { shownRows } from '../report/result-rows.js'
 import { interruptions, obstacles, shardName, textReport } from '../report/text-report.js'
 import { operationShare } from '../run/operation-share.js'
 import { wallTimeMs } from '../run/wall-time.js'
-import type { Decision, VariantResult, VariantRun } from '../types.js'
-import { ownersOf } from './owners.js'
+import type { Decision, KeyMap, Sample, VariantResult, VariantRun } from '../types.js'
 import { chartsOf, shardsOf, sideBySide } from './run-charts.js'
 import { shownInstants } from './shown-instants.js'
 import { wordTable } from './words.js'
@@ -110,7 +111,9 @@ function runParts(run: VariantRun, isOneOfMany: boolean): ReportPart[] {
     ...{ kind: 'instants', times: instants.map(({ atMs }) => atMs), shards },
     ...{ bytes: valuesOf('bytes'), chunks: valuesOf('chunks'), orphans: valuesOf('orphans') },
     charts: chartsOf(run, shards),
-    owners: Object.entries(maps).flatMap(([ns, map]) => ownersOf(ns, { instants, map, shards })),
+    owners: Object.entries(maps)
+      .map(([ns, map]) => ownersIn(ns, map, instants, shards))
+      .filter((owners) => owners !== undefined),
   }
   return [
     ...(isOneOfMany ? [heading(2, result.name)] : []),
@@ -118,6 +121,16 @@ function runParts(run: VariantRun, isOneOfMany: boolean): ReportPart[] {
     ...shardParts(result.shards),
     ...decisionParts(decisions),
   ]
+}
+
+function ownersIn(
+  ns: string,
+  { bytes, zones }: KeyMap,
+  instants: readonly Sample[],
+  shards: readonly string[],
+): Owners | undefined {
+  const rows = instants.map(({ chunks }) => chunks[ns] ?? [])
+  return ownersOf({ ns, rows, shards, zones, sizes: { name: 'bytes', title: 'bytes at the end', values: bytes } })
 }
 
 function shardParts(shards: VariantResult['shards']): readonly ReportPart[] {

@@ -1,5 +1,5 @@
 /** The map of a collection's owners over time, with the names of its shards and a table. */
-import type { Owners } from '@shardlab/report'
+import type { Owners, OwnerWidths } from '@shardlab/report'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { boundText, percent } from '../text.js'
 import { drawnBy } from './drawing.js'
@@ -14,6 +14,8 @@ const drawn = drawnBy<OwnersData>((element) => new OwnersCanvas(element))
 
 export interface OwnersMap {
   readonly owners: Owners
+  /** Stays the same object while the owners change. */
+  readonly of: object
   /** Of the rows, as texts. */
   readonly times: readonly string[]
   /** Those of the whole run: their places are their colours. */
@@ -24,20 +26,23 @@ export interface OwnersMap {
 }
 
 interface MapState {
-  isByKeys: boolean
+  /** Name of the chosen widths. */
+  widths: string
   stressed: number | null
   pointed: string
 }
 
-export function ownersMap({ owners, times, shards, instant, redraw }: OwnersMap): TemplateResult {
-  const state = stateOf<MapState>(owners, 'map', () => ({ isByKeys: false, stressed: null, pointed: '' }))
+export function ownersMap({ owners, of, times, shards, instant, redraw }: OwnersMap): TemplateResult {
+  const { ns, widths, bounds, rows } = owners
+  const [first] = widths
+  const state = stateOf<MapState>(of, `map of ${ns}`, () => ({ widths: first!.name, stressed: null, pointed: '' }))
   const set = (change: Partial<MapState>): void => {
     Object.assign(state, change)
     redraw()
   }
-  const { ns, byBytes, byKeys, bounds, rows } = owners
-  const widths = state.isByKeys ? byKeys! : byBytes
-  const data: OwnersData = { owners, times, shards: shards.length, widths, instant, stressed: state.stressed }
+  const chosen = widths.find(({ name }) => name === state.widths) ?? first!
+  const { stressed } = state
+  const data: OwnersData = { owners, times, shards: shards.length, widths: chosen.shares, instant, stressed }
   const present = [...new Set(rows.flatMap((row) => row.map(([, , shard]) => shard)))].sort((a, b) => a - b)
   const point = (event: PointerEvent): void => {
     const canvas = event.currentTarget as HTMLCanvasElement
@@ -46,17 +51,17 @@ export function ownersMap({ owners, times, shards, instant, redraw }: OwnersMap)
     const pointed = at === null ? '' : `${shards[at.shard]} at ${times[at.row]}, from ${boundText(bounds[at.range]!)}`
     if (pointed !== state.pointed) set({ pointed })
   }
-  const width = (text: string, isByKeys: boolean): TemplateResult =>
-    html`<button type="button" aria-pressed=${state.isByKeys === isByKeys} @click=${() => set({ isByKeys })}>
-      ${text}
+  const button = ({ name }: OwnerWidths): TemplateResult =>
+    html`<button type="button" aria-pressed=${name === chosen.name} @click=${() => set({ widths: name })}>
+      ${name}
     </button>`
   return html`<figure class="owners">
     <figcaption><strong>Owners of ${ns} over time</strong> <span class="soft">${state.pointed}</span></figcaption>
     ${
-      byKeys === null
+      widths.length === 1
         ? nothing
         : html`<p class="buttons" role="group" aria-label="Width of a range">
-            <span>Width of a range:</span> ${width('bytes', false)} ${width('keys', true)}
+            <span>Width of a range:</span> ${widths.map(button)}
           </p>`
     }
     <div class="scroll" tabindex="0" role="region" aria-label="Owners of ${ns} over time">
@@ -69,9 +74,9 @@ export function ownersMap({ owners, times, shards, instant, redraw }: OwnersMap)
         ${drawn(data)}
       ></canvas>
     </div>
-    <p class="axis">shard key; ranges are as wide as their ${state.isByKeys ? 'keys' : 'bytes at the end'}</p>
-    ${shardNames({ shards, present, stressed: state.stressed, stress: (stressed) => set({ stressed }) })}
-    ${lazyDetails({ of: owners, name: 'ranges', summary: `Ranges at ${times[instant]} as a table`, redraw }, () => rangeTable(data, shards))}
+    <p class="axis">shard key; ranges are as wide as their ${chosen.title}</p>
+    ${shardNames({ shards, present, stressed, stress: (stressed) => set({ stressed }) })}
+    ${lazyDetails({ of, name: `ranges of ${ns}`, summary: `Ranges at ${times[instant]} as a table`, redraw }, () => rangeTable(data, shards))}
   </figure>`
 }
 

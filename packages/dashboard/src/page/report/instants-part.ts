@@ -36,7 +36,7 @@ export function instantsPart(part: Instants, redraw: () => void): TemplateResult
       /></label>
     </p>
     ${shardsAt(part, state.at)} ${charts.map((chart) => chartPart(chart, times[state.at]!, redraw))}
-    ${owners.map((each) => ownersMap({ owners: each, times: texts, shards, instant: state.at, redraw }))}
+    ${owners.map((each) => ownersMap({ owners: each, of: each, times: texts, shards, instant: state.at, redraw }))}
   </section>`
 }
 

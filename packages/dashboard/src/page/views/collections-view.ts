@@ -8,6 +8,7 @@ import { isDark } from '../components/palette.js'
 import { knownHeatOf, type Heat } from '../heat.js'
 import { boundText, counted, noCollection, percent } from '../text.js'
 import { drawChunkMap, labelWidth, scaleOf, sizeOf, type ChunkMapData } from './chunk-canvas.js'
+import { ownersHistory } from './owners-history.js'
 import { historySlider, showPresent, shownChunks } from './history-slider.js'
 import { allOf, around, clamp, pan, zoom, type ChunkWindow } from './chunk-window.js'
 
@@ -195,7 +196,7 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     <p class="soft">
       Click, or ← and →: one chunk. + and −, or Ctrl and the wheel: zoom. Page up and down: along the keys.
     </p>
-    ${chunkDetails(data)} ${movements(data)} ${chunkTable(data, app)}`
+    ${chunkDetails(data)} ${movements(data)} ${chunkTable(data, app)} ${ownersHistory(collection, app)}`
 }
 
 const ownersText = ({ shards }: ChunkMapData, { byShard }: Pick<ChunkCounts, 'byShard'>): string =>

@@ -1,5 +1,11 @@
-/** The horizontal axis of a map of owners: ranges of keys, as wide as their bytes or their keys. */
-import type { ChunkSample, KeyMap } from '../types.js'
+/** The horizontal axis of a map of owners: ranges of keys, as wide as their sizes or their keys. */
+
+export interface OwnedChunk {
+  /** The lower bound as a text that sorts like the keys, and as relaxed Extended JSON. */
+  readonly key: string
+  readonly min: string
+  readonly shard: string
+}
 
 const columnsMax = 300
 /** Chunks per instant whose bounds are considered. */
@@ -10,7 +16,7 @@ export interface Columns {
   readonly bounds: readonly string[]
   readonly texts: readonly string[]
   /** Shares of the axis. */
-  readonly byBytes: readonly number[]
+  readonly bySize: readonly number[]
   /** null: keys are not numbers. */
   readonly byKeys: readonly number[] | null
 }
@@ -18,20 +24,21 @@ export interface Columns {
 /**
  * An even selection of all bounds if there are too many, and in addition one column for each shard
  * that it would hide at some instant.
- * @param rows the chunks of each instant; the last ones belong to `bytes`
+ * @param rows the chunks of each instant
+ * @param sizes of the chunks of the last one
  */
-export function columnsOf(rows: readonly (readonly ChunkSample[])[], bytes: KeyMap['bytes']): Columns {
-  const all = new Map(rows.flatMap((chunks) => thinned(chunks, lookedAtMax).map(({ min, minText }) => [min, minText])))
+export function columnsOf(rows: readonly (readonly OwnedChunk[])[], sizes: readonly number[]): Columns {
+  const all = new Map(rows.flatMap((chunks) => thinned(chunks, lookedAtMax).map(({ key, min }) => [key, min])))
   const chosen = new Set(thinned([...all.keys()].sort(compare), columnsMax))
   for (const chunks of rows) {
-    const shown = new Set(ownersOf([...chosen].sort(compare), chunks))
-    for (const [i, { min, minText, shard }] of chunks.entries()) {
+    const shown = new Set(ownersAt([...chosen].sort(compare), chunks))
+    for (const [i, { key, min, shard }] of chunks.entries()) {
       if (shown.has(shard)) continue
       shown.add(shard)
       const next = chunks[i + 1]
-      for (const bound of next === undefined ? [{ min, minText }] : [{ min, minText }, next]) {
-        chosen.add(bound.min)
-        all.set(bound.min, bound.minText)
+      for (const bound of next === undefined ? [{ key, min }] : [{ key, min }, next]) {
+        chosen.add(bound.key)
+        all.set(bound.key, bound.min)
       }
     }
   }
@@ -39,7 +46,7 @@ export function columnsOf(rows: readonly (readonly ChunkSample[])[], bytes: KeyM
   const texts = bounds.map((bound) => all.get(bound)!)
   return {
     ...{ bounds, texts },
-    byBytes: bytesOf(bounds, rows.at(-1) ?? [], bytes),
+    bySize: sizesOf(bounds, rows.at(-1) ?? [], sizes),
     byKeys: keysOf(texts.map(firstNumber)),
   }
 }
@@ -53,24 +60,24 @@ function thinned<T>(all: readonly T[], most: number): readonly T[] {
 }
 
 /** Empty where there was no chunk. Refining a key makes bounds longer, including the first. */
-export function ownersOf(bounds: readonly string[], chunks: readonly ChunkSample[]): string[] {
+export function ownersAt(bounds: readonly string[], chunks: readonly OwnedChunk[]): string[] {
   let at = -1
   return bounds.map((bound) => {
-    while (at + 1 < chunks.length && chunks[at + 1]!.min <= bound) at++
+    while (at + 1 < chunks.length && chunks[at + 1]!.key <= bound) at++
     return chunks[Math.max(0, at)]?.shard ?? ''
   })
 }
 
-/** The bytes of a chunk are divided among the columns in it; a column may have several chunks. */
-function bytesOf(bounds: readonly string[], chunks: readonly ChunkSample[], bytes: KeyMap['bytes']): number[] {
+/** The size of a chunk is divided among the columns in it; a column may have several chunks. */
+function sizesOf(bounds: readonly string[], chunks: readonly OwnedChunk[], sizes: readonly number[]): number[] {
   const sums = bounds.map(() => 0)
   let column = 0
-  for (const [i, { min }] of chunks.entries()) {
-    while (column + 1 < bounds.length && bounds[column + 1]! <= min) column++
-    const end = chunks[i + 1]?.min
+  for (const [i, { key }] of chunks.entries()) {
+    while (column + 1 < bounds.length && bounds[column + 1]! <= key) column++
+    const end = chunks[i + 1]?.key
     let to = column + 1
     while (to < bounds.length && (end === undefined || bounds[to]! < end)) to++
-    for (let at = column; at < to; at++) sums[at]! += (bytes[i] ?? 0) / (to - column)
+    for (let at = column; at < to; at++) sums[at]! += (sizes[i] ?? 0) / (to - column)
   }
   const total = sums.reduce((sum, each) => sum + each, 0)
   return sums.map((sum) => (total === 0 ? 1 / sums.length : sum / total))
