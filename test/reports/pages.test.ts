@@ -10,6 +10,7 @@ import t from 'tap'
 import { reportHtml } from '@shardlab/dashboard/report'
 import { runSwarm, swarmPage } from '@shardlab/scenario'
 import { findRoot } from '../architecture/model/repository.js'
+import { crowdedPage } from './support/crowded-page.js'
 import { onPage, options } from './support/dashboard-page.js'
 import { onReport } from './support/report-page.js'
 
@@ -136,6 +137,16 @@ t.test("the entries of a failed run's timeline can be filtered", options, async 
     t.equal(await rows.count(), all - steps)
     t.ok((await page.locator('svg.lanes rect.bar').count()) > 0, 'commands are drawn')
     t.equal(await page.locator('svg.lanes line.bad').count(), 1, 'the violation is a line through all lanes')
+  })
+})
+
+t.test('a report with many shards, ticks, events and long names is readable', options, async (t) => {
+  const file = join(folder, 'crowded.html')
+  writeFileSync(file, reportHtml(crowdedPage))
+  await onReport(t, file, async (page) => {
+    t.equal(await page.locator('.cells svg').count(), 40, 'a cell for each shard')
+    t.equal(await page.locator('.plot .marked').count(), 7, 'each event has a text')
+    t.equal(await page.locator('.plot .mark').count(), 7)
   })
 })
 

@@ -28,7 +28,7 @@ t.test('the owners over time are those before the first change and after each', 
   t.same(times, [null, 1, 2, 3])
   const [one, two] = [[[0, 2, 0]], [[0, 1, 0], [1, 2, 1]]] // prettier-ignore
   t.same(owners!.rows, [one, two, one, two])
-  t.same(owners!.widths[0], { name: 'chunks', title: 'chunks now', shares: [0.5, 0.5] })
+  t.same(owners!.widths[0], { name: 'chunks', title: 'number of chunks', shares: [0.5, 0.5] })
 })
 
 t.test('a long history has at most 61 rows, among them the first and the last', async (t) => {

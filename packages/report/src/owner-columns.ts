@@ -97,10 +97,12 @@ function keysOf(numbers: readonly (number | null | undefined)[]): number[] | nul
   return span.map((each) => each / total)
 }
 
+/** The value of the first field, as a number or as the name of an end of the key space. */
+const firstValue = /^\{"(?:[^"\\]|\\.)*":(?:(-?\d[\d.eE+-]*)|\{"\$(minKey|maxKey)":)/
+
 /** Of the first field; null: an end of the key space; undefined: not a number. */
 function firstNumber(bound: string): number | null | undefined {
-  const [first] = Object.values(JSON.parse(bound) as Record<string, unknown>)
-  if (typeof first === 'number') return first
-  const isEnd = typeof first === 'object' && first !== null && ('$minKey' in first || '$maxKey' in first)
-  return isEnd ? null : undefined
+  const [, number, end] = firstValue.exec(bound) ?? []
+  if (number !== undefined) return Number(number)
+  return end === undefined ? undefined : null
 }

@@ -49,7 +49,7 @@ export class ChunkHistory {
     return chunks
   }
 
-  /** The chunks before each change, the last one first. Each step changes the list of the one before. */
+  /** The chunks before each change, the last one first. Each step changes the list of the last. */
   *backwards(ns: string, present: readonly LiveChunk[]): Generator<readonly LiveChunk[], void> {
     let chunks = [...present]
     for (const { steps } of (this.#moments.get(ns) ?? []).toReversed()) {

@@ -49,7 +49,8 @@ export const collectionsView: View = {
   drawn(app) {
     const canvas = document.querySelector<HTMLCanvasElement>('canvas.chunks')
     const collection = presentOf(app)
-    if (canvas === null || collection === undefined) return
+    // A page that is not visible may have no layout.
+    if (canvas === null || collection === undefined || canvas.clientWidth <= labelWidth) return
     const data = dataOf(collection, app)
     const size = sizeOf(canvas.clientWidth, data)
     const { chunks: _, ...others } = data

@@ -42,7 +42,7 @@ export function ownersHistoryOf(
     rows.unshift([...chunks])
     times.unshift(changes[count - 1] ?? null)
   }
-  const sizes = { name: 'chunks', title: 'chunks now', values: present.map(() => 1) }
+  const sizes = { name: 'chunks', title: 'number of chunks', values: present.map(() => 1) }
   return { owners: ownersOf({ ns, rows, shards, zones, sizes }), times }
 }
 
