@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs clients for the live tests: mongosh, Mongoose, Jest, older majors of the Node.js driver
 # and newer versions of Node.js from npm (in test/clients), and drivers in other languages from
-# Debian's packages: PyMongo with pytest, and PHP's, with --all also those that need a compiler or a runtime; and
-# a Chromium for the tests of reports.
+# Debian's packages: PyMongo with pytest, and PHP's, with --all also those that need a compiler or a
+# runtime; a NATS server and a reader of msgpack; and a Chromium for the tests of reports.
 # Tests of clients that are missing skip and say so. SHARDLAB_INSTALL_CLIENTS=0 installs nothing.
 # Exit code 1: a client is missing although this machine has npm, or apt-get and root.
 set -u
@@ -24,7 +24,7 @@ fi
 
 command -v apt-get >/dev/null && command -v dpkg-query >/dev/null || { say 'no apt-get here, skipped'; exit $failed; }
 
-wanted=(python3-pytest python3-pymongo python3-pymongo-ext python3-bson-ext php-cli php-mongodb chromium)
+wanted=(python3-pytest python3-pymongo python3-pymongo-ext python3-bson-ext python3-msgpack nats-server php-cli php-mongodb chromium)
 if [ "${1:-}" = --all ]; then
   wanted+=(python3-mongoengine ruby-mongo libmongodb-perl gcc pkg-config libmongoc-dev golang-go golang-mongodb-mongo-driver-dev)
   # Any JDK will do: the newest one of the distribution only where there is none.

@@ -8,6 +8,7 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   fork: () => import('./fork.js'),
   memory: () => import('./memory.js'),
   migration: () => import('./migration.js'),
+  nats: () => import('./nats.js'),
   operations: () => import('./operations.js'),
   replication: () => import('./replication.js'),
   routing: () => import('./routing.js'),

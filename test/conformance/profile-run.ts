@@ -1,5 +1,6 @@
 /** Runs the test files against a cluster of each emulated version. */
 import type { EmulatedVersion } from '@shardlab/sharding'
+import { areOnHosts, onHosts } from '../support/on-hosts.js'
 import { withRoot } from '../support/with-root.js'
 import { runConformance, type Report, type RunOptions } from './runner.js'
 
@@ -15,7 +16,10 @@ export async function runProfile(
 ): Promise<Report> {
   // Loaded only here: a run against another cluster does not need Shardlab.
   const { ShardedCluster } = await import('shardlab')
-  await using cluster = await ShardedCluster.start({ shards: 2, mongos: 2, runtime: 'inline', emulate: version, auth })
+  const size = areOnHosts ? { shards: 12, members: 3 } : { shards: 2 }
+  await using cluster = await ShardedCluster.start(
+    onHosts({ ...size, mongos: 2, runtime: 'inline', emulate: version, auth }),
+  )
   const uri = auth ? await withRoot(cluster.uri) : cluster.uri
   return await runConformance({ ...options, uri, checkExceptions: true })
 }

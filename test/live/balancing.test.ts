@@ -6,6 +6,7 @@ import { MongoClient, type Collection } from 'mongodb'
 import { ShardedCluster, type BalancerRoundEvent, type MigrationEvent } from 'shardlab'
 import t, { type Test } from 'tap'
 import { mongoshOn } from '../support/mongosh.js'
+import { onHosts } from '../support/on-hosts.js'
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
 const count = isLong ? 200_000 : 1200
@@ -151,14 +152,9 @@ async function reportsAgree(
 }
 
 async function balance(t: Test, emulate: '4.4' | '7.0'): Promise<void> {
-  const cluster = await ShardedCluster.start({
-    shards: 3,
-    mongos: 2,
-    runtime: 'inline',
-    emulate,
-    chunkSize,
-    balancerRoundIntervalMs: 100_000,
-  })
+  const cluster = await ShardedCluster.start(
+    onHosts({ shards: 3, mongos: 2, runtime: 'inline', emulate, chunkSize, balancerRoundIntervalMs: 100_000 }),
+  )
   // Teardowns run in reverse order: a client that closes after its cluster has stopped may look for
   // it for 30 s.
   t.teardown(() => cluster.stop())
@@ -221,12 +217,9 @@ for (const emulate of ['4.4', '7.0'] as const)
   )
 
 t.test('the balancer starts rounds by itself on worker threads', { timeout: 60_000 }, async (t) => {
-  const cluster = await ShardedCluster.start({
-    shards: 2,
-    emulate: '7.0',
-    chunkSize: '16KB',
-    balancerRoundIntervalMs: 20,
-  })
+  const cluster = await ShardedCluster.start(
+    onHosts({ shards: 2, emulate: '7.0', chunkSize: '16KB', balancerRoundIntervalMs: 20 }),
+  )
   t.teardown(() => cluster.stop())
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(() => client.close())

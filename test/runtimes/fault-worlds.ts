@@ -9,6 +9,7 @@ import {
   type MemberInfo,
 } from '@shardlab/cluster'
 import { RawClient } from '../support/raw-client.js'
+import { hosts, liveOptions, type LiveRuntime } from './live-options.js'
 
 export interface FaultWorld {
   readonly name: string
@@ -35,13 +36,11 @@ export const faultWorlds: Readonly<Record<string, () => Promise<FaultWorld>>> = 
   threads: () => startLive('threads'),
   inline: () => startLive('inline'),
   simulated: startSimulated,
+  ...(hosts === null ? {} : { nats: () => startLive('nats') }),
 }
 
-/** So that messages cross threads on every machine. */
-const perMember = { hosts: 64 }
-
-async function startLive(runtime: 'threads' | 'inline'): Promise<FaultWorld> {
-  const cluster = await ShardedCluster.start({ ...options, runtime, ...(runtime === 'threads' ? perMember : {}) })
+async function startLive(runtime: LiveRuntime): Promise<FaultWorld> {
+  const cluster = await ShardedCluster.start({ ...options, ...liveOptions(runtime) })
   const clients = new Map<string, RawClient>()
   const close = (member: string): void => {
     clients.get(member)?.close()

@@ -1,6 +1,7 @@
 /** One interface to the three runtimes: commands and replies as bytes. */
 import { createSimulatedCluster, ShardedCluster, type ClusterOptions, type MemberInfo } from '@shardlab/cluster'
 import { RawClient } from '../support/raw-client.js'
+import { hosts, liveOptions, type LiveRuntime } from './live-options.js'
 
 export type Sequences = readonly (readonly [string, readonly Uint8Array[]])[]
 
@@ -27,13 +28,11 @@ export const worlds: Readonly<Record<string, () => Promise<World>>> = {
   threads: () => startLive('threads'),
   inline: () => startLive('inline'),
   simulated: startSimulated,
+  ...(hosts === null ? {} : { nats: () => startLive('nats') }),
 }
 
-/** So that messages cross threads on every machine. */
-const perMember = { hosts: 64 }
-
-async function startLive(runtime: 'threads' | 'inline'): Promise<World> {
-  const cluster = await ShardedCluster.start({ ...options, runtime, ...(runtime === 'threads' ? perMember : {}) })
+async function startLive(runtime: LiveRuntime): Promise<World> {
+  const cluster = await ShardedCluster.start({ ...options, ...liveOptions(runtime) })
   const clients = new Map<string, RawClient>()
   const clientOf = async (member: string): Promise<RawClient> => {
     const known = clients.get(member)

@@ -8,6 +8,7 @@ import type { WatchedEvents } from './watched-events.js'
 
 /** What a running cluster consists of. */
 export interface ClusterParts {
+  readonly id: string
   readonly runtime: Runtime
   readonly relocation: Relocation
   readonly faults: Faults

@@ -9,12 +9,18 @@ import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
 
+/** @param id names the cluster on a NATS server */
 export async function createRuntime(
+  id: string,
   options: ResolvedOptions,
   hooks: Required<Pick<InlineRuntimeOptions, 'outside' | 'completeReply'>> &
     Partial<Pick<InlineRuntimeOptions, 'disks' | 'seed'>>,
 ): Promise<Runtime> {
-  const { runtime, clock, autoAdvance } = options
+  const { runtime, clock, autoAdvance, nats } = options
+  if (nats !== null) {
+    const { createRuntimeOnNats } = await import('./nats/create-nats-runtime.js')
+    return createRuntimeOnNats(id, nats, options, hooks)
+  }
   const given = { seed: options.seed, ...hooks }
   if (runtime === 'inline') return createInlineRuntime({ ...given, roles: await loadRoles(), clock, autoAdvance })
   return createThreadsRuntime({

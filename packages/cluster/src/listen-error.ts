@@ -2,11 +2,13 @@ import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
 
 /**
- * Converts errors about an address, a port or files to an OptionError; returns others unchanged.
+ * Converts errors about addresses, ports, files and hosts to an OptionError; returns others
+ * unchanged.
  */
 export function explained(error: unknown, options: Pick<ResolvedOptions, 'dbPath' | 'host' | 'port'>): unknown {
   const { code, port, name, message } = error as { code?: string; port?: number; name?: string; message?: string }
-  if (name === 'DiskDamagedError' || name === 'DiskRefusedError') return new OptionError(message!)
+  if (name === 'DiskDamagedError' || name === 'DiskRefusedError' || name === 'BrokerError')
+    return new OptionError(message!)
   if (code === 'ENOSPC' && options.dbPath !== null)
     return new OptionError(`there is no space for ${options.dbPath}: free some, or choose another directory.`)
   switch (code) {

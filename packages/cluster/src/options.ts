@@ -3,6 +3,7 @@ import type { TlsSettings } from '@shardlab/runtime'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import type { ClusterSnapshot } from './copies/snapshot.js'
 import type { ClientLimits } from './limit-options.js'
+import type { ClusterMachines } from './nats/nats-options.js'
 import type { SetMembers } from './sets/member-options.js'
 import type { TopologyName } from './topology-name.js'
 
@@ -57,6 +58,11 @@ export interface ClusterOptions {
   readonly emulate?: EmulatedVersion
   /** A text such as `64KB`, `128MB`. At least 1KB. Default: the version's. */
   readonly chunkSize?: string
+  /**
+   * Run the members on hosts that a NATS server connects, instead of in this process; `port` then
+   * is one of their machines. Default: in this process.
+   */
+  readonly nats?: ClusterMachines
   /** `threads` (default): actors on worker threads; `inline`: all in the caller's thread. */
   readonly runtime?: 'threads' | 'inline'
   /**
@@ -157,6 +163,7 @@ export interface ClusterOptions {
 /** Options that a simulated cluster does not have. */
 export type LiveOnly =
   | 'runtime'
+  | 'nats'
   | 'clock'
   | 'autoAdvance'
   | 'hosts'

@@ -5,6 +5,7 @@ import { optionsOfCopy } from './copies/copy-options.js'
 import { checkExposure } from './exposure.js'
 import { OptionError } from './option-error.js'
 import { resolveLimits } from './limit-options.js'
+import { resolveMachines } from './nats/resolve-machines.js'
 import type { ClusterOptions, LiveOnly } from './options.js'
 import { resolveParameters } from './parameter-options.js'
 import { parseSize } from './quantity-options.js'
@@ -17,6 +18,7 @@ import { topologyNames, type TopologyName } from './topology-name.js'
 const liveOnly: Readonly<Record<LiveOnly, true>> = {
   dashboard: true,
   runtime: true,
+  nats: true,
   clock: true,
   autoAdvance: true,
   hosts: true,
@@ -43,6 +45,7 @@ const known: Record<keyof ClusterOptions, true> = {
   emulate: true,
   chunkSize: true,
   runtime: true,
+  nats: true,
   clock: true,
   autoAdvance: true,
   hosts: true,
@@ -91,6 +94,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   const runtime = options.runtime ?? 'threads'
   if (runtime !== 'threads' && runtime !== 'inline')
     throw new OptionError(`runtime is ${JSON.stringify(runtime)}; use threads or inline.`)
+  const nats = resolveMachines(options)
   const clock = options.clock ?? 'real'
   if (clock !== 'real' && clock !== 'manual')
     throw new OptionError(`clock is ${JSON.stringify(clock)}; use real or manual.`)
@@ -139,6 +143,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     emulate,
     chunkSizeBytes,
     runtime,
+    nats,
     clock,
     autoAdvance: options.autoAdvance ?? true,
     hosts: options.hosts === undefined ? undefined : integer('hosts', options.hosts, 1, 1, 64),

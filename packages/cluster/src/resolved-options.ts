@@ -2,6 +2,7 @@ import type { StartParameters } from '@shardlab/member'
 import type { TlsSettings } from '@shardlab/runtime'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import type { ResolvedLimits } from './limit-options.js'
+import type { ClusterMachines } from './nats/nats-options.js'
 import type { ResolvedSets } from './sets/resolve-sets.js'
 import type { TopologyName } from './topology-name.js'
 
@@ -23,6 +24,8 @@ export interface ResolvedOptions extends ResolvedSets {
   /** 0: the version's default. */
   readonly chunkSizeBytes: number
   readonly runtime: 'threads' | 'inline'
+  /** null: members run in this process. */
+  readonly nats: ClusterMachines | null
   readonly clock: 'real' | 'manual'
   readonly autoAdvance: boolean
   /** undefined: see {@link ClusterOptions.hosts}. */

@@ -1,6 +1,5 @@
-import { createShortId, type ClusterEvent } from '@shardlab/actor'
+import type { ClusterEvent } from '@shardlab/actor'
 import type { InlineRuntime, MemberInfo, MemoryUsage, Runtime } from '@shardlab/runtime'
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
 import { relayEvent } from './cluster-events.js'
@@ -18,6 +17,7 @@ import { exportDump, type ExportedDump } from './dumps/export-dump.js'
 import { importDump, type ImportedDump } from './dumps/import-dump.js'
 import { Faults } from './faults/faults.js'
 import { warnIfForgotten } from './forgotten-clusters.js'
+import { newId } from './new-id.js'
 import { OptionError } from './option-error.js'
 import { outsideActor } from './outside-actor.js'
 import type { ClusterOptions } from './options.js'
@@ -47,8 +47,6 @@ import { costlyEvents, WatchedEvents } from './watched-events.js'
 import { addMember, removeMember, type AddedMember } from './sets/membership.js'
 import { memberOrPrimary, membersToRestart, namedMembers } from './sets/named-members.js'
 
-const newId = createShortId({ bytes: (length) => randomBytes(length) })
-
 /**
  * A running cluster. `await using cluster = await ShardedCluster.start()` stops it at the end of
  * the block.
@@ -60,7 +58,7 @@ const newId = createShortId({ bytes: (length) => randomBytes(length) })
  */
 export class ShardedCluster extends ClusterEmitter {
   /** Eight letters and digits that no other cluster has. */
-  readonly id = newId()
+  readonly id: string
   /** `host:port` of every mongos. */
   readonly mongos: readonly string[]
   /** Determines every random decision. */
@@ -78,6 +76,7 @@ export class ShardedCluster extends ClusterEmitter {
   private constructor(parts: ClusterParts, options: ResolvedOptions, members: readonly MemberInfo[]) {
     super()
     const { runtime, faults, copies, directory, live, watched } = parts
+    this.id = parts.id
     this.#parts = parts
     this.#runtime = runtime
     this.faults = faults
@@ -131,7 +130,8 @@ export class ShardedCluster extends ClusterEmitter {
     await refuseParameters(resolved)
     const copied = options.from === undefined ? null : contentOf(options.from).world
     const [copies, live] = [new WireCopies(), new LiveStream()]
-    const runtime = await createRuntime(resolved, {
+    const id = newId()
+    const runtime = await createRuntime(id, resolved, {
       outside: outsideActor(() => ({ runtime, faults, copies, options: resolved, live })),
       completeReply: (command, reply) => copies.complete(command, reply),
       ...directory?.hooks,
@@ -139,7 +139,7 @@ export class ShardedCluster extends ClusterEmitter {
     const relocation = new Relocation(runtime)
     const faults = new Faults(runtime, { ...resolved, restart: (member) => relocation.restart(member) })
     const watched = new WatchedEvents(runtime)
-    const parts: ClusterParts = { runtime, relocation, faults, copies, directory, live, watched }
+    const parts: ClusterParts = { id, runtime, relocation, faults, copies, directory, live, watched }
     try {
       if (copied === null) {
         const members = await (directory?.start(runtime, relocation) ??

@@ -26,6 +26,7 @@ t.test('every option has a default', async (t) => {
     emulate: '7.0',
     chunkSizeBytes: 0,
     runtime: 'threads',
+    nats: null,
     clock: 'real',
     autoAdvance: true,
     hosts: undefined,
@@ -78,6 +79,7 @@ t.test('options that are given replace the defaults', async (t) => {
       initiate: true,
       heartbeatIntervalMs: 2000,
       electionTimeoutMs: 10_000,
+      nats: null,
       clock: 'real',
       autoAdvance: true,
       chunkSizeBytes: 65_536,
@@ -109,7 +111,7 @@ t.test('the bounds of every range are accepted', async (t) => {
 })
 
 const names =
-  'dashboard, shards, standby, mongos, port, host, insecure, tls, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, limits, setParameter, strict, autoSplit, oplogSize, diskSize, from, dbPath, topology, members, sets, setName, initiate'
+  'dashboard, shards, standby, mongos, port, host, insecure, tls, emulate, chunkSize, runtime, nats, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, periodicNoopIntervalSecs, networkTimeoutMs, nativeWire, auth, limits, setParameter, strict, autoSplit, oplogSize, diskSize, from, dbPath, topology, members, sets, setName, initiate'
 
 /** Includes types that TypeScript would refuse. */
 const wrong: readonly [Record<string, unknown>, string][] = [
@@ -153,6 +155,23 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ runtime: 'cloud' }, 'runtime is "cloud"; use threads or inline.'],
   [{ runtime: 'inline', hosts: 2 }, "hosts needs runtime: 'threads'; remove hosts."],
   [{ clock: 'stopped' }, 'clock is "stopped"; use real or manual.'],
+  [{ nats: {} }, 'nats.url must be an address such as nats://127.0.0.1:4222.'],
+  [
+    { nats: { url: 'nats://h', machines: [] } },
+    'nats.machines must name the hosts, such as H1,H2: start each with shardlab host.',
+  ],
+  [
+    { nats: { url: 'nats://h', machines: ['H1'], place: { config: ['H2'] } } },
+    'config is placed on H2, which is not one of the machines H1.',
+  ],
+  [
+    { nats: { url: 'nats://h', machines: ['H1'] }, runtime: 'inline' },
+    'members run on the machines of nats: remove runtime.',
+  ],
+  [
+    { nats: { url: 'nats://h', machines: ['H1'] }, dbPath: 'x' },
+    'each host keeps the data of its members: start hosts with --dbpath, and remove dbPath here.',
+  ],
   [{ clock: 'manual' }, "clock: 'manual' needs runtime: 'inline'; set both."],
   [{ runtime: 'inline', autoAdvance: true }, "autoAdvance needs clock: 'manual'; set both, or remove autoAdvance."],
   [{ oplogSize: '1GB' }, 'oplogSize is 1GB; it must be from 1KB to a sixteenth of diskSize.'],

@@ -61,6 +61,8 @@ export interface MemberInfo {
   readonly endpoint: string
   /** The caller's own thread is 0. */
   readonly threadId: number
+  /** The host that runs the member; absent: this process does. */
+  readonly machine?: string
 }
 
 /** Faults at the named steps that actors pass with `reach`. */
@@ -111,7 +113,7 @@ export interface RuntimeHooks {
 
 /** The same actors behave the same in every world. */
 export interface Runtime {
-  readonly kind: 'threads' | 'inline' | 'simulated'
+  readonly kind: 'threads' | 'inline' | 'simulated' | 'nats'
   readonly steps: StepControls
   readonly faults: FaultControls
   /**

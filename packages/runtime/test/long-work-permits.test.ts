@@ -2,7 +2,7 @@ import t from 'tap'
 import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { LiveTurns, type LongWorkGate } from '../src/host/time/live-turns.js'
-import { createLongWorkPermits, LongWorkPermits } from '../src/threads/long-work-permits.js'
+import { createLongWorkPermits, LongWorkPermits } from '../src/remote/long-work-permits.js'
 
 const permits = Math.max(1, availableParallelism() - 1)
 

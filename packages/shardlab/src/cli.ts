@@ -4,6 +4,10 @@ import { runUp } from './up-cli.js'
 
 await runProgram({
   up: runUp,
+  host: async (options) => {
+    const { host } = await import('./commands/host.js')
+    await host(options)
+  },
   load: async (options) => {
     const { load } = await import('./commands/load.js')
     process.exitCode = await load(options)

@@ -5,6 +5,7 @@ import { addDoctorCommand, type DoctorOptions } from './commands/doctor-options.
 import { addEventsCommand, type EventsOptions } from './commands/events-options.js'
 import { addExplainBalanceCommand, type ExplainBalanceOptions } from './commands/explain-balance-options.js'
 import { describe, layOutHelp } from './commands/help-text.js'
+import { addHostCommand, type HostCommandOptions } from './commands/host-options.js'
 import { addLoadCommand, type LoadCommandOptions } from './commands/load-options.js'
 import { addFaultCommand, type FaultOptions } from './commands/fault-options.js'
 import { addMemberCommand, type MemberAction, type MemberOptions } from './commands/member-options.js'
@@ -18,6 +19,7 @@ import { addWhichCommand, type WhichProgram } from './commands/which-options.js'
 
 export interface CommandRunners {
   readonly up: (options: UpOptions) => Promise<void>
+  readonly host: (options: HostCommandOptions) => Promise<void>
   readonly load: (options: LoadCommandOptions) => Promise<void>
   readonly simulate: (scenario: string | undefined, options: SimulateOptions) => Promise<void>
   readonly swarm: (options: SwarmCommandOptions) => Promise<void>
@@ -53,6 +55,7 @@ export function createProgram(runners: CommandRunners): Command {
   )
   program.commandsGroup('Start a cluster:')
   addUpCommand(program, runners.up)
+  addHostCommand(program, runners.host)
   program.commandsGroup('Work with a running cluster:')
   addDashboardCommand(program, runners.dashboard)
   addEventsCommand(program, runners.events)

@@ -17,6 +17,7 @@ const notHere = (): never => {
 export function runUpProgram(): Promise<void> {
   return runProgram({
     up: runUp,
+    host: notHere,
     load: notHere,
     simulate: notHere,
     swarm: notHere,

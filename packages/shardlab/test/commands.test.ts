@@ -13,6 +13,7 @@ import { createProgram } from '../src/program.js'
 const nothing = async (): Promise<void> => {}
 const runners = {
   up: nothing,
+  host: nothing,
   load: nothing,
   fault: nothing,
   member: nothing,

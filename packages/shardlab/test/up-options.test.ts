@@ -27,6 +27,7 @@ async function parse(
     explainBalance: async () => {},
     simulate: async () => {},
     swarm: async () => {},
+    host: async () => {},
   })
   for (const command of [program, ...program.commands]) {
     command.configureOutput({

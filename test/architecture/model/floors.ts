@@ -20,6 +20,7 @@ export const floors: Readonly<Record<string, number>> = {
   mongos: 6,
   balancer: 6,
   runtime: 7,
+  nats: 7,
   unique: 7,
   load: 7,
   dashboard: 7,

@@ -49,6 +49,11 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   runtime: {
     '@mongodb-js/saslprep': { reason: 'SASLprep of passwords beyond ASCII, loaded with the first one' },
     snappy: { reason: 'OP_COMPRESSED with snappy; prebuilt, loaded when a client asks for it' },
+    msgpackr: { reason: 'control messages between machines' },
+    '@nats-io/transport-node': { reason: 'types of the connection that joins machines' },
+  },
+  nats: {
+    '@nats-io/transport-node': { reason: 'the official client: reconnects, TLS, credentials' },
   },
   load: {
     mongodb: { reason: 'reaches any server: the engine driver, and preparing, loading and checking' },

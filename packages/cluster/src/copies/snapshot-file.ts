@@ -12,8 +12,8 @@ import { MemoryDisk, type MemberCopy, type WorldCopy } from '@shardlab/runtime'
 import { Packr, Unpackr } from 'msgpackr'
 import { createHash, randomBytes, type Hash } from 'node:crypto'
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { OptionError } from '../option-error.js'
+import { version } from '../version.js'
 import type { SnapshotContent } from './snapshot-content.js'
 
 // Without records: any msgpack reader reads the header.
@@ -22,7 +22,6 @@ const unpackr = new Unpackr({ useRecords: false })
 
 /** Increase it if older code cannot read new files. */
 const formatVersion = 4
-const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string }
 const firstLine = `shardlab snapshot, format ${formatVersion}, by version ${version}\n`
 const firstLinePattern = /^shardlab snapshot, format (\d+), by version (\S+)\n/
 const firstLineBytesMax = 100

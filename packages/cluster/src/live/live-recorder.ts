@@ -4,7 +4,7 @@
  * and every second, or less often if that takes long, because zones and settings change without
  * events.
  */
-import { createShortId, type ClusterEvent, type OperationsEvent, type RoutedOperation } from '@shardlab/actor'
+import type { ClusterEvent, OperationsEvent, RoutedOperation } from '@shardlab/actor'
 import {
   LiveState,
   placeOf,
@@ -17,11 +17,11 @@ import {
   type StreamedEvent,
 } from '@shardlab/dashboard'
 import type { Runtime } from '@shardlab/runtime'
-import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Faults } from '../faults/faults.js'
 import { LiveCatalogReader } from './live-catalog.js'
 import { LiveMembers } from './live-members.js'
+import { newId } from '../new-id.js'
 import { OptionError } from '../option-error.js'
 import type { WatchedEvents } from '../watched-events.js'
 
@@ -66,8 +66,6 @@ const partsOfCatalog: Readonly<Record<StreamedEvent['type'], 'ns' | 'all' | null
   limit: null,
   log: null,
 }
-const newId = createShortId({ bytes: (length) => randomBytes(length) })
-
 export class LiveRecorder {
   readonly #cluster: RecordedCluster
   readonly #readers: Readers

@@ -30,7 +30,7 @@ import { localRegistries } from '../supervisor/local-registries.js'
 import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
 import { PortHolds } from '../supervisor/port-holds.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
-import { InlineDisks, type InlineDisk } from './inline-disks.js'
+import { LocalDisks, type LocalDisk } from '../disks/local-disks.js'
 import { AutoAdvance } from './auto-advance.js'
 import { ConnectionGate } from './connection-gate.js'
 import type { InlineRuntimeOptions } from './inline-runtime-options.js'
@@ -71,7 +71,7 @@ export function createInlineRuntime(options: InlineRuntimeOptions): InlineRuntim
 }
 
 interface InlinePlace {
-  disk: InlineDisk
+  disk: LocalDisk
 }
 
 type MemoryPlace = { disk: MemoryDisk }
@@ -93,7 +93,7 @@ class InlineWorld implements InlineRuntime {
   readonly #manualClock: VirtualClock | null
   readonly #autoAdvance: AutoAdvance | null
   readonly #gate: ConnectionGate
-  readonly #disks: InlineDisks
+  readonly #disks: LocalDisks
   readonly #turns = new LiveTurns()
   readonly #quiescence: Quiescence
   /** Running calls that move the time or wait for sockets. */
@@ -139,7 +139,7 @@ class InlineWorld implements InlineRuntime {
       onStepStruck: (id, reached) => this.steps.report(id, reached),
     })
     const { clock, events, mailbox } = this.#host
-    this.#disks = new InlineDisks(options.disks ?? null, (member, message) =>
+    this.#disks = new LocalDisks(options.disks ?? null, (member, message) =>
       events.emit({ type: 'log', atMs: this.now(), member, level: 'warn', message, fields: {} }),
     )
     this.#members = new MemberTable(

@@ -139,6 +139,12 @@ export class MemberTable<Place> {
     this.#report(member, 'started')
   }
 
+  /** A member that counted as crashed runs: only the connection was lost. */
+  returned(member: Member<Place>): void {
+    member.state = 'running'
+    this.#report(member, 'started')
+  }
+
   stopped(member: Member<Place>): void {
     member.state = 'stopped'
     this.#report(member, 'stopped')

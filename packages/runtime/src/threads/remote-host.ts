@@ -1,7 +1,7 @@
 import { Worker, type MessagePort } from 'node:worker_threads'
-import { createDeferred, type Deferred } from '@shardlab/actor'
-import { fromPortable } from './portable-error.js'
-import type { HostAnswer, HostBoot, HostCall, HostCommandName, HostCommands, HostReport } from './protocol.js'
+import { HostCalls, type ArgsOf, type ResultOf } from '../remote/host-calls.js'
+import type { HostAnswer, HostReport } from '../remote/host-commands.js'
+import type { WorkerBoot, WorkerCommands } from './worker-host.js'
 
 /**
  * V8's own limit is 48. Collecting a smaller one takes less time, in which clients wait, and its
@@ -21,15 +21,13 @@ export class RemoteHost {
   /** Resolves with the error that ended the thread; null: {@link terminate} did. */
   readonly exited: Promise<Error | null>
   readonly #worker: Worker
-  readonly #calls = new Map<number, Deferred<unknown>>()
+  readonly #calls = new HostCalls<WorkerCommands>()
   readonly #onReport: (report: HostReport) => void
-  #lastCallId = 0
   #ping: Ping | null = null
   #terminated = false
   #error: Error | null = null
-  #ended = false
 
-  constructor(entry: URL, boot: HostBoot, onReport: (report: HostReport) => void) {
+  constructor(entry: URL, boot: WorkerBoot, onReport: (report: HostReport) => void) {
     this.hostId = boot.hostId
     this.#onReport = onReport
     this.#worker = new Worker(entry, {
@@ -50,27 +48,19 @@ export class RemoteHost {
     this.exited = new Promise((resolve) => {
       this.#worker.on('exit', (code) => {
         const error = this.#terminated ? null : (this.#error ?? new Error(`the worker ended with exit code ${code}`))
-        this.#ended = true
-        for (const call of this.#calls.values()) call.reject(error ?? new Error('the worker was terminated'))
-        this.#calls.clear()
+        this.#calls.end(error ?? new Error('the worker was terminated'), new Error('the worker has ended'))
         resolve(error)
       })
     })
   }
 
   /** Rejects with the host's error, or when the worker ends before it has answered. */
-  call<N extends HostCommandName>(
+  call<N extends keyof WorkerCommands>(
     command: N,
-    args: Parameters<HostCommands[N]>,
+    args: ArgsOf<WorkerCommands, N>,
     transfer: readonly MessagePort[] = [],
-  ): Promise<Awaited<ReturnType<HostCommands[N]>>> {
-    // After the worker's end nothing would settle the call.
-    if (this.#ended) return Promise.reject(new Error('the worker has ended'))
-    const call = createDeferred<unknown>()
-    const callId = ++this.#lastCallId
-    this.#calls.set(callId, call)
-    this.#worker.postMessage({ callId, command, args } satisfies HostCall, transfer)
-    return call.promise as Promise<Awaited<ReturnType<HostCommands[N]>>>
+  ): Promise<ResultOf<WorkerCommands, N>> {
+    return this.#calls.call(command, args, (call) => this.#worker.postMessage(call, transfer))
   }
 
   /** For the watchdog. The last ping, until it is answered. */
@@ -94,13 +84,7 @@ export class RemoteHost {
   }
 
   #receive(message: HostAnswer | HostReport): void {
-    if (message.type !== 'done' && message.type !== 'failed') {
-      this.#onReport(message)
-      return
-    }
-    const call = this.#calls.get(message.callId)
-    this.#calls.delete(message.callId)
-    if (message.type === 'done') call?.resolve(message.value)
-    else call?.reject(fromPortable(message.error))
+    if (message.type === 'done' || message.type === 'failed') this.#calls.settle(message)
+    else this.#onReport(message)
   }
 }

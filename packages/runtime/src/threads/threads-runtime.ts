@@ -1,34 +1,20 @@
-import {
-  AddressDirectory,
-  clusterAddress,
-  createRandom,
-  type Address,
-  type ClusterEvent,
-  type MessageKind,
-  type ReplyOf,
-  type RequestOf,
-  type RequestOptions,
-} from '@shardlab/actor'
-import type { ActorCell } from '../host/actor-cell.js'
-import type { ActorHost } from '../host/actor-host.js'
-import { defaultWatched, EventSink, type EventType } from '../host/event-sink.js'
-import { defaultLimits, type HostLimits } from '../host/limits.js'
-import type { Alarm } from '../host/time/clock.js'
+import { clusterAddress, type Address } from '@shardlab/actor'
+import { defaultWatched, type EventType } from '../host/event-sink.js'
 import { threadMemory, type MemoryUsage } from '../memory-usage.js'
+import type { HostReport } from '../remote/host-commands.js'
+import { createLongWorkPermits, LongWorkPermits } from '../remote/long-work-permits.js'
+import { fromPortable } from '../remote/portable-error.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
-import { EventHub } from '../supervisor/event-hub.js'
 import type { FaultRegistry } from '../supervisor/fault-registry.js'
 import { settleAll } from '../supervisor/keep-alive.js'
-import { isUp, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
+import { isUp, memberInfo, type Member } from '../supervisor/member-table.js'
 import { PortHolds } from '../supervisor/port-holds.js'
 import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
+import { SupervisedWorld } from '../supervisor/supervised-world.js'
+import { supervisorHostId } from '../supervisor/supervisor-host.js'
 import { DiskAreas } from './disk-areas.js'
 import { sharedHostCount } from './layout.js'
-import { createLongWorkPermits, LongWorkPermits } from './long-work-permits.js'
-import { fromPortable } from './portable-error.js'
-import type { HostReport } from './protocol.js'
 import { RemoteHost } from './remote-host.js'
-import { supervisorHost } from './supervisor-host.js'
 import type { ThreadsRuntimeOptions } from './threads-runtime-options.js'
 import { settledBy } from './watchdog.js'
 import { WorkerFleet } from './worker-fleet.js'
@@ -38,7 +24,6 @@ import {
   endOf,
   hostedMember,
   locationOf,
-  mainHostId,
   type ThreadsPlace,
   type WorkerPlace,
   threadEnded,
@@ -50,18 +35,12 @@ export function createThreadsRuntime(options: ThreadsRuntimeOptions): Runtime {
   return new ThreadsRuntime(options)
 }
 
-class ThreadsRuntime implements Runtime {
+class ThreadsRuntime extends SupervisedWorld<ThreadsPlace> implements Runtime {
   readonly kind = 'threads'
   readonly steps: StepFaultRegistry
   readonly faults: FaultRegistry
   readonly background = this
   readonly #options: ThreadsRuntimeOptions
-  readonly #limits: HostLimits
-  readonly #directory = new AddressDirectory()
-  readonly #hub = new EventHub()
-  readonly #host: ActorHost
-  readonly #outside: ActorCell
-  readonly #members: MemberTable<ThreadsPlace>
   readonly #fleet = new WorkerFleet()
   readonly #ports = new PortHolds(true)
   readonly #peers: WorkerPeers
@@ -71,74 +50,52 @@ class ThreadsRuntime implements Runtime {
   #stopped = false
 
   constructor(options: ThreadsRuntimeOptions) {
+    super(options)
     this.#options = options
-    this.#disks = new DiskAreas(() => this.#members.all(), options.disks)
-    this.#limits = { ...defaultLimits, ...options.limits }
-    this.#host = supervisorHost({
-      directory: this.#directory,
-      random: createRandom(options.seed),
-      events: new EventSink(this.#hub.emit, options.logLevel ?? 'info'),
-      limits: this.#limits,
-    })
-    this.#peers = new WorkerPeers(this.#host)
-    const { clock, events } = this.#host
-    this.#members = new MemberTable(
-      this.#directory,
-      () => clock.now(),
-      (event) => events.emit(event),
-    )
-    this.#outside = this.#host.addSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
+    this.#disks = new DiskAreas(() => this.table.all(), options.disks)
+    this.#peers = new WorkerPeers(this.host)
     this.steps = stepFaultRegistry(this.#fleet)
-    this.faults = faultRegistry(this.#fleet, this.#host)
+    this.faults = faultRegistry(this.#fleet, this.host)
   }
 
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
     // Only the worker entry has the roles, so they are not checked here.
-    this.#members.check(specs, () => true)
+    this.table.check(specs, () => true)
     const sharing = sharedHostCount(this.#options.hosts)
     const members = specs.map((spec) =>
-      this.#members.add(spec, { disk: this.#disks.create(spec), host: null, error: null }),
+      this.table.add(spec, { disk: this.#disks.create(spec), host: null, error: null }),
     )
     await this.#place(members, sharing)
     return this.#startMembers(members)
   }
 
-  request<K extends MessageKind>(
-    to: Address,
-    kind: K,
-    request: RequestOf<K>,
-    options?: RequestOptions,
-  ): Promise<ReplyOf<K>> {
-    return this.#host.mailbox.request(this.#outside, to, kind, request, options)
-  }
-
   async crash(address: Address): Promise<void> {
-    const member = this.#members.get(address)
+    const member = this.table.get(address)
     if (isUp(member)) await this.#crashMember(member, null)
   }
 
   async halt(address: Address): Promise<void> {
-    const member = this.#members.get(address)
+    const member = this.table.get(address)
     const { incarnation } = member
     if (member.state === 'running') {
       const { remote } = member.place.host!
       await settledBy(remote, remote.call('halt', [member.index]), this.#options.stopTimeoutMs ?? 10_000)
     }
     if (isUp(member) && member.incarnation === incarnation)
-      await this.#takeDown(member, () => this.#members.stopped(member))
+      await this.#takeDown(member, () => this.table.stopped(member))
   }
 
   async replaceDisk(address: Address): Promise<void> {
-    await threadEnded(this.#members.down(address).place.host)
-    const { place, spec } = this.#members.down(address)
+    await threadEnded(this.table.down(address).place.host)
+    const { place, spec } = this.table.down(address)
     place.disk = this.#disks.renew(spec)
   }
 
   async remove(address: Address): Promise<void> {
-    const member = this.#members.down(address)
+    const member = this.table.down(address)
     await threadEnded(member.place.host)
     member.place.host?.members.delete(member)
-    this.#members.remove(address)
+    this.table.remove(address)
     this.#disks.folder?.remove(address)
     // Its port is not held again when its end is noticed later.
     member.listen = null
@@ -146,7 +103,7 @@ class ThreadsRuntime implements Runtime {
   }
 
   async restart(address: Address): Promise<MemberInfo> {
-    const member = this.#members.restarting(address)
+    const member = this.table.restarting(address)
     const { incarnation } = member
     const { host } = member.place
     // This incarnation may end before it has started, and another one may begin.
@@ -164,7 +121,7 @@ class ThreadsRuntime implements Runtime {
   }
 
   async describe(address: Address): Promise<Record<string, unknown>> {
-    const member = this.#members.get(address)
+    const member = this.table.get(address)
     if (member.state !== 'running') throw new Error(`${address} is ${member.state}`)
     return member.place.host!.remote.call('describe', [member.index])
   }
@@ -177,46 +134,14 @@ class ThreadsRuntime implements Runtime {
     }
   }
 
-  during<T>(work: Promise<T>): Promise<T> {
-    return work
-  }
-
-  alarm(delayMs: number, wake: () => void): Alarm {
-    return this.#host.clock.alarm(delayMs, wake)
-  }
-
-  now(): number {
-    return this.#host.clock.now()
-  }
-
-  emit(event: ClusterEvent): void {
-    this.#host.events.emit(event)
-  }
-
-  resolve(name: Address): readonly Address[] {
-    return this.#directory.resolve(name)
-  }
-
   async name(address: Address, name: Address): Promise<void> {
-    this.#directory.name(address, name)
+    this.directory.name(address, name)
     await this.#fleet.broadcast('name', [address, name])
-  }
-
-  members(): MemberInfo[] {
-    return this.#members.infos()
-  }
-
-  member(address: Address): MemberInfo | undefined {
-    return this.#members.info(address)
-  }
-
-  onEvent(listener: (event: ClusterEvent) => void): () => void {
-    return this.#hub.listen(listener)
   }
 
   watch(types: readonly EventType[]): void {
     this.#watched = types
-    this.#host.events.watch(types)
+    this.host.events.watch(types)
     void this.#fleet.broadcast('watch', [types])
   }
 
@@ -227,7 +152,7 @@ class ThreadsRuntime implements Runtime {
     await this.#fleet.stop(this.#options.stopTimeoutMs ?? 10_000)
     if (this.#disks.folder !== undefined) await this.#fleet.closeDisks(this.#options.stopTimeoutMs ?? 10_000)
     await Promise.all([released, ...workers.map((worker) => this.#terminate(worker))])
-    for (const member of this.#members.all().filter(isUp)) this.#members.stopped(member)
+    for (const member of this.table.all().filter(isUp)) this.table.stopped(member)
   }
 
   /**
@@ -268,21 +193,21 @@ class ThreadsRuntime implements Runtime {
         calls.push(settledBy(remote, remote.call('addPeer', [worker.hostId, port], [port]))),
     })
     const locations = [
-      { index: this.#outside.index, address: clusterAddress, hostId: mainHostId, set: null, endpoint: null },
-      ...this.#members.all().map(locationOf),
+      { index: this.outside.index, address: clusterAddress, hostId: supervisorHostId, set: null, endpoint: null },
+      ...this.table.all().map(locationOf),
     ]
     for (const worker of added) {
       const boot = {
         hostId: worker.hostId,
         seed: this.#options.seed,
-        limits: this.#limits,
+        limits: this.limits,
         logLevel: this.#options.logLevel ?? 'info',
         watched: this.#watched,
         steps: this.steps.armed(),
         faults: this.faults.applied(),
         ports: ports.get(worker)!,
         locations,
-        names: this.#directory.names(),
+        names: this.directory.names(),
         members: [...worker.members].map(hostedMember),
         longWorkPermits: this.#longWorkPermits,
       }
@@ -315,7 +240,7 @@ class ThreadsRuntime implements Runtime {
       throw isUp(member) ? error : endOf(member)
     }
     if (member.incarnation !== incarnation) throw endOf(member)
-    this.#members.started(member, endpoint, remote.threadId)
+    this.table.started(member, endpoint, remote.threadId)
     this.#disks.folder?.noteEndpoint(member.spec.address, endpoint)
     return memberInfo(member)
   }
@@ -323,7 +248,7 @@ class ThreadsRuntime implements Runtime {
   #receiveReport(worker: WorkerPlace, report: HostReport): void {
     switch (report.type) {
       case 'events':
-        for (const event of report.events) this.#host.events.emit(event)
+        for (const event of report.events) this.host.events.emit(event)
         break
       case 'struck':
         this.steps.report(report.faultId, report.reached)
@@ -341,7 +266,7 @@ class ThreadsRuntime implements Runtime {
 
   #crashMember(member: Member<ThreadsPlace>, error: Error | null): Promise<void> {
     member.place.error = error
-    return this.#takeDown(member, () => this.#members.crashed(member, error))
+    return this.#takeDown(member, () => this.table.crashed(member, error))
   }
 
   /** Fails requests to the member on all hosts, and terminates a worker that ran it alone. */
@@ -364,7 +289,7 @@ class ThreadsRuntime implements Runtime {
     const ended = this.#terminate(worker)
     for (const other of others) {
       other.place.error = new Error(`the thread of ${other.spec.address} was occupied and has been ended`)
-      this.#members.crashed(other, other.place.error)
+      this.table.crashed(other, other.place.error)
       this.#peers.route(other)
     }
     await ended
@@ -381,11 +306,11 @@ class ThreadsRuntime implements Runtime {
 
   #onWorkerEnd(worker: WorkerPlace, error: Error | null): void {
     worker.hasEnded = true
-    new LongWorkPermits(this.#longWorkPermits, mainHostId).freeOf(worker.hostId)
+    new LongWorkPermits(this.#longWorkPermits, supervisorHostId).freeOf(worker.hostId)
     this.#detach(worker)
     for (const member of [...worker.members].filter(isUp)) {
       member.place.error = error
-      this.#members.crashed(member, error)
+      this.table.crashed(member, error)
       this.#ports.hold(member)
       this.#peers.route(member)
       void this.#fleet.announce([locationOf(member)])

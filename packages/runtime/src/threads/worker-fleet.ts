@@ -1,13 +1,16 @@
 import type { ThreadMemory } from '../memory-usage.js'
 import type { Member } from '../supervisor/member-table.js'
-import type { HostCommandName, HostCommands, MemberLocation } from './protocol.js'
+import { supervisorHostId } from '../supervisor/supervisor-host.js'
+import type { ArgsOf } from '../remote/host-calls.js'
+import type { MemberLocation } from '../remote/host-commands.js'
 import { settledBy } from './watchdog.js'
-import { mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
+import type { WorkerCommands } from './worker-host.js'
+import type { ThreadsPlace, WorkerPlace } from './worker-place.js'
 
 export class WorkerFleet {
   /** Neither ended nor being terminated. */
   readonly workers = new Set<WorkerPlace>()
-  #lastHostId = mainHostId
+  #lastHostId = supervisorHostId
 
   /**
    * @param sharing how many workers share the members; null: each member has its own
@@ -60,7 +63,7 @@ export class WorkerFleet {
   }
 
   /** Ignores workers that end before they answer: the supervisor handles their end. */
-  async broadcast<N extends HostCommandName>(command: N, args: Parameters<HostCommands[N]>): Promise<void> {
+  async broadcast<N extends keyof WorkerCommands>(command: N, args: ArgsOf<WorkerCommands, N>): Promise<void> {
     await Promise.allSettled([...this.workers].map(({ remote }) => remote.call(command, args)))
   }
 }

@@ -1,15 +1,12 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { FileDiskPlace } from '../disks/files/disk-folder.js'
-import type { SharedDiskBuffers } from '../disks/shared-disk.js'
 import { isUp, memberBoot, type Member } from '../supervisor/member-table.js'
-import type { HostedMember, MemberLocation } from './protocol.js'
+import type { HostedMember, MemberLocation } from '../remote/host-commands.js'
+import { supervisorHostId } from '../supervisor/supervisor-host.js'
 import type { RemoteHost } from './remote-host.js'
-
-/** The caller's thread, which only has the address of the API. */
-export const mainHostId = 0
+import type { WorkerDisk } from './worker-host.js'
 
 export interface ThreadsPlace {
-  disk: SharedDiskBuffers | FileDiskPlace
+  disk: WorkerDisk
   /** Runs the member, or ran it last. */
   host: WorkerPlace | null
   error: Error | null
@@ -51,7 +48,7 @@ export function connect(
   added.forEach((worker, i) => {
     const own = ports.get(worker)!
     const toMain = new MessageChannel()
-    own.push({ hostId: mainHostId, port: toMain.port1 })
+    own.push({ hostId: supervisorHostId, port: toMain.port1 })
     ends.toMain(worker, toMain.port2)
     for (const other of added.slice(i + 1)) {
       const channel = new MessageChannel()
@@ -74,7 +71,7 @@ export function locationOf(member: Member<ThreadsPlace>): MemberLocation {
   return { index, address: spec.address, hostId, set: spec.set ?? null, endpoint }
 }
 
-export function hostedMember(member: Member<ThreadsPlace>): HostedMember {
+export function hostedMember(member: Member<ThreadsPlace>): HostedMember<WorkerDisk> {
   return { boot: memberBoot(member), disk: member.place.disk }
 }
 

@@ -11,6 +11,7 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
+import type { RoleLoaders } from '../../src/index.js'
 
 const nodeExample = catalogue['node.command'].example
 
@@ -357,3 +358,8 @@ export const toyRoles = {
   slowStarter,
   gossip,
 } as unknown as Readonly<Record<string, ActorFactory<never>>>
+
+/** For worker entries and machines. */
+export const toyLoaders: RoleLoaders = Object.fromEntries(
+  Object.entries(toyRoles).map(([name, factory]) => [name, () => Promise.resolve(factory)]),
+)

@@ -1,5 +1,6 @@
 import type { ClusterOptions } from '@shardlab/cluster'
 import { optionsOfLimitFlags } from './limit-flags.js'
+import { machinesOfFlags } from './machine-flags.js'
 import { tlsOfFlags } from './tls-flags.js'
 import type { UpOptions } from './up-options.js'
 
@@ -21,13 +22,17 @@ export function clusterOptions({
   balancerRoundInterval: balancerRoundIntervalMs,
   findReplicaSetHostTimeout: findReplicaSetHostTimeoutMs,
   networkTimeout: networkTimeoutMs,
+  machines,
+  place,
   ...given
 }: UpOptions): ClusterOptions {
-  const options = Object.fromEntries(Object.entries(given).filter(([name]) => !name.startsWith('tls')))
+  const options = Object.fromEntries(Object.entries(given).filter(([name]) => !/^(tls|nats)/.test(name)))
   const tls = tlsOfFlags(given)
+  const nats = machinesOfFlags(given, machines, place)
   return {
     ...(options as ClusterOptions),
     ...(tls === undefined ? {} : { tls }),
+    ...(nats === undefined ? {} : { nats }),
     ...optionsOfLimitFlags({ maxConns, maxOpenCursors, maxRequestMemory, setParameter }),
     ...(dbPath === undefined ? {} : { dbPath }),
     // Commander sets `initiate` to true without `--no-initiate`.

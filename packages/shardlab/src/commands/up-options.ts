@@ -2,10 +2,14 @@ import type { Command } from 'commander'
 import { addTlsFlags, type TlsFlags } from './tls-flags.js'
 import { describe } from './help-text.js'
 import { addLimitFlags, type LimitFlags } from './limit-flags.js'
+import { addNatsFlags, type NatsFlags } from './nats-flags.js'
 import { milliseconds, names, portNumber, seed, size, wholeNumber } from './argument-parsers.js'
 
-/** With `from`, options that were not typed are absent. */
-export interface UpOptions extends TlsFlags, LimitFlags {
+/** With `from`, `dbpath` or `nats`, options that were not typed are absent. */
+export interface UpOptions extends TlsFlags, LimitFlags, NatsFlags {
+  readonly machines?: readonly string[]
+  /** Texts such as `config=H1,H2`. */
+  readonly place?: readonly string[]
   readonly topology?: string
   readonly topologyFile?: string
   readonly members?: number
@@ -101,6 +105,12 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .option('--exit-with-parent', 'end when the program that started it ends or closes its stdin')
     .option('--runtime <r>', 'threads: worker threads; inline: one thread', 'threads')
     .option('--hosts <n>', 'number of worker threads (default: cores - 1, from 1 to 4)', wholeNumber)
+  addNatsFlags(
+    command.optionsGroup('Members on several machines:'),
+    'server that connects the hosts, as nats://host:4222',
+  )
+    .option('--machines <names>', 'hosts that run the members, such as H1,H2', names)
+    .option('--place <places...>', 'such as mongos=H1 config=H2,H3; also shards, balancer, names of members')
   addTlsFlags(
     command.optionsGroup('Users and TLS:').option('--auth', 'clients need a user; this machine creates the first one'),
   )
@@ -129,6 +139,7 @@ More examples:
   shardlab up --dashboard                      with a web page about the cluster
   shardlab up --dbpath data                    a cluster that keeps its data
   shardlab up --import dump                    a cluster filled from a dump
+  shardlab up --nats nats://h:4222 --machines H1,H2    members on two machines
   shardlab up --json --port 0 --exit-with-parent                   for test harnesses
   shardlab up --json --port 0 --runtime inline --control-port 0    with HTTP control
   shardlab up --tlsMode requireTLS --tlsCertificateKeyFile server.pem
@@ -139,12 +150,13 @@ Exit codes:
   2    wrong usage, or a port in use
   3    internal error`,
     )
-    .action((options: UpOptions, command: Command) =>
-      run(options.from === undefined && options.dbpath === undefined ? options : typed(options, command)),
-    )
+    .action((options: UpOptions, command: Command) => {
+      const { from, dbpath, nats } = options
+      return run(from === undefined && dbpath === undefined && nats === undefined ? options : typed(options, command))
+    })
 }
 
-/** The options without defaults that would contradict the snapshot or the directory. */
+/** The options without defaults that would contradict the snapshot, the directory or the hosts. */
 function typed(options: UpOptions, command: Command): UpOptions {
   const isOwn = ([name]: [string, unknown]): boolean =>
     name === 'port' || name === 'host' || name.startsWith('tls') || command.getOptionValueSource(name) !== 'default'

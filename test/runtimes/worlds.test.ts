@@ -1,6 +1,6 @@
 /**
- * The same actors behave the same on threads, in one thread and under a virtual clock: one script,
- * equal replies.
+ * The same actors behave the same on threads, in one thread, under a virtual clock and on hosts of
+ * NATS: one script, equal replies.
  */
 import t from 'tap'
 import { play, type Answer } from './script.js'
@@ -19,7 +19,7 @@ for (const [name, start] of Object.entries(worlds)) {
 t.test('all runtimes give equal replies', async (t) => {
   const reference = played.get('inline')!
   t.ok(reference.length > 70, `${reference.length} replies`)
-  for (const name of ['threads', 'simulated']) {
+  for (const name of Object.keys(worlds)) {
     const others = played.get(name)!
     t.same(
       others.map(({ step }) => step),

@@ -1,13 +1,12 @@
 /** The disks of a world in the caller's thread: in memory, or in files. */
 import type { Address } from '@shardlab/actor'
-import type { DiskFolder, FileDiskPlace } from '../disks/files/disk-folder.js'
-import { FileDisk } from '../disks/files/file-disk.js'
-import { MemoryDisk } from '../disks/memory-disk.js'
-import type { MemberSpec } from '../runtime.js'
+import type { DiskFolder, DiskOwner, FileDiskPlace } from './files/disk-folder.js'
+import { FileDisk } from './files/file-disk.js'
+import { MemoryDisk } from './memory-disk.js'
 
-export type InlineDisk = MemoryDisk | FileDisk
+export type LocalDisk = MemoryDisk | FileDisk
 
-export class InlineDisks {
+export class LocalDisks {
   readonly #folder: DiskFolder | null
   readonly #onRepaired: (member: Address, message: string) => void
 
@@ -22,24 +21,24 @@ export class InlineDisks {
   }
 
   /** Of a member that starts for the first time in this process. */
-  open(spec: MemberSpec): InlineDisk {
-    if (this.#folder === null || spec.diskLimitBytes === 0) return new MemoryDisk(spec.diskLimitBytes)
-    return this.#openAt(this.#folder, this.#folder.prepare(spec), spec)
+  open(owner: DiskOwner): LocalDisk {
+    if (this.#folder === null || owner.diskLimitBytes === 0) return new MemoryDisk(owner.diskLimitBytes)
+    return this.#openAt(this.#folder, this.#folder.prepare(owner), owner)
   }
 
-  #openAt(folder: DiskFolder, place: FileDiskPlace, { address }: MemberSpec): FileDisk {
+  #openAt(folder: DiskFolder, place: FileDiskPlace, { address }: DiskOwner): FileDisk {
     return folder.open(place, (message) => this.#onRepaired(address, message))
   }
 
   /** An empty one, of a member that is down. */
-  replace(spec: MemberSpec): InlineDisk {
-    if (this.#folder === null || spec.diskLimitBytes === 0) return new MemoryDisk(spec.diskLimitBytes)
-    return this.#openAt(this.#folder, this.#folder.replace(spec), spec)
+  replace(owner: DiskOwner): LocalDisk {
+    if (this.#folder === null || owner.diskLimitBytes === 0) return new MemoryDisk(owner.diskLimitBytes)
+    return this.#openAt(this.#folder, this.#folder.replace(owner), owner)
   }
 
   /** Of a member that starts again. */
-  reopen(disk: InlineDisk, spec: MemberSpec): InlineDisk {
-    return disk instanceof FileDisk ? this.open(spec) : disk
+  reopen(disk: LocalDisk, owner: DiskOwner): LocalDisk {
+    return disk instanceof FileDisk ? this.open(owner) : disk
   }
 
   drop(address: Address): void {
@@ -51,7 +50,7 @@ export class InlineDisks {
   }
 
   /** The members have shut down. */
-  async close(disks: readonly InlineDisk[]): Promise<void> {
+  async close(disks: readonly LocalDisk[]): Promise<void> {
     await Promise.all(disks.flatMap((disk) => (disk instanceof FileDisk ? [disk.close()] : [])))
   }
 }

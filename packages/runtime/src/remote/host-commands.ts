@@ -1,7 +1,9 @@
-import type { MessagePort } from 'node:worker_threads'
+/**
+ * Commands of a supervisor to a host elsewhere: a worker thread or a process. The messages are
+ * plain data.
+ */
 import type { Address, ClusterEvent, LogLevel } from '@shardlab/actor'
-import type { FileDiskPlace } from '../disks/files/disk-folder.js'
-import type { NewArea, SharedDiskBuffers } from '../disks/shared-disk.js'
+import type { NewArea } from '../disks/shared-disk.js'
 import type { MemberBoot } from '../host/actor-cell.js'
 import type { HostFault } from '../host/faults/host-fault.js'
 import type { ReachedStep, StepFault } from '../host/faults/step-faults.js'
@@ -20,12 +22,14 @@ export interface MemberLocation {
   readonly endpoint: string | null
 }
 
-export interface HostedMember {
+/** `Disk`: what the host needs to open the member's disk. */
+export interface HostedMember<Disk> {
   readonly boot: MemberBoot
-  readonly disk: SharedDiskBuffers | FileDiskPlace
+  readonly disk: Disk
 }
 
-export interface HostBoot {
+/** What a host has to know before it runs members. */
+export interface HostBoot<Disk> {
   readonly hostId: number
   readonly seed: number | string
   readonly limits: HostLimits
@@ -33,19 +37,15 @@ export interface HostBoot {
   readonly watched: readonly ClusterEvent['type'][]
   readonly steps: readonly StepFault[]
   readonly faults: readonly HostFault[]
-  readonly ports: readonly { readonly hostId: number; readonly port: MessagePort }[]
   readonly locations: readonly MemberLocation[]
   /** Further names, each with the address or the replica set. */
   readonly names: readonly (readonly [name: Address, address: Address])[]
-  readonly members: readonly HostedMember[]
-  /** See `LongWorkPermits`. */
-  readonly longWorkPermits: SharedArrayBuffer
+  readonly members: readonly HostedMember<Disk>[]
 }
 
 /** Each command gets an answer. Those that return no promise are answered in order. */
-export interface HostCommands {
-  addPeer(hostId: number, port: MessagePort): void
-  add(member: HostedMember): void
+export interface HostCommands<Disk> {
+  add(member: HostedMember<Disk>): void
   setLocations(locations: readonly MemberLocation[]): void
   name(address: Address, name: Address): void
   /** The member was removed from the cluster. */
@@ -55,11 +55,10 @@ export interface HostCommands {
   kill(index: number): void
   /** The member serves its peers until it is killed. */
   halt(index: number): Promise<void>
-  /** The members serve their peers until the worker is terminated. */
+  /** The members serve their peers until the host ends. */
   stop(): Promise<void>
-  /** After {@link stop} of all workers: nothing is written any more. */
+  /** After {@link stop} of all hosts: nothing is written any more. */
   closeDisks(): Promise<void>
-  /** For the watchdog. */
   ping(): void
   memory(): ThreadMemory
   describe(index: number): Record<string, unknown>
@@ -70,11 +69,9 @@ export interface HostCommands {
   watch(types: readonly ClusterEvent['type'][]): void
 }
 
-export type HostCommandName = keyof HostCommands
-
 export interface HostCall {
   readonly callId: number
-  readonly command: HostCommandName
+  readonly command: string
   readonly args: readonly unknown[]
 }
 

@@ -2,7 +2,9 @@ import { ActorHost } from '../host/actor-host.js'
 import type { ActorHostOptions } from '../host/actor-host-options.js'
 import { LiveClock } from '../host/time/live-clock.js'
 import { LiveTurns } from '../host/time/live-turns.js'
-import { mainHostId } from './worker-place.js'
+
+/** The caller's thread, which only has the address of the API. */
+export const supervisorHostId = 0
 
 /** The host of the caller's thread, which sends the requests of the API and has no members. */
 export function supervisorHost(
@@ -11,7 +13,7 @@ export function supervisorHost(
   const { atEndOfTurn, nextTurn } = new LiveTurns()
   return new ActorHost({
     ...options,
-    hostId: mainHostId,
+    hostId: supervisorHostId,
     clock: new LiveClock(),
     checked: false,
     atEndOfTurn,

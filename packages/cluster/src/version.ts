@@ -1,0 +1,4 @@
+import { createRequire } from 'node:module'
+
+/** Of Shardlab. */
+export const { version } = createRequire(import.meta.url)('../../package.json') as { readonly version: string }

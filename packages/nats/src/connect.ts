@@ -1,0 +1,87 @@
+/** A connection to NATS that reconnects, for a limited time if the caller wants. */
+import { connect, errors, type NatsConnection } from '@nats-io/transport-node'
+import { messageOf, OptionError } from './option-error.js'
+import { connectionOptions, withoutPassword, type NatsOptions } from './options.js'
+
+const connectTimeoutMs = 5000
+const reconnectEveryMs = 500
+const goneMsDefault = 60_000
+
+export interface NatsLink {
+  readonly connection: NatsConnection
+  /** Without password. */
+  readonly address: string
+  /** Why the connection ended; null: it has not. */
+  error(): OptionError | null
+  /** Called once, at once if the connection has ended. */
+  onGone(listener: (error: OptionError) => void): void
+  close(): Promise<void>
+}
+
+/** @throws OptionError if the server cannot be reached or refuses, with the reason */
+export async function connectNats(options: NatsOptions, name: string): Promise<NatsLink> {
+  const address = withoutPassword(options)
+  const given = connectionOptions(options)
+  let connection: NatsConnection
+  try {
+    connection = await connect({
+      ...given,
+      name,
+      timeout: connectTimeoutMs,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: reconnectEveryMs,
+    })
+  } catch (error) {
+    throw new OptionError(refusal(address, error))
+  }
+  const { goneMs = goneMsDefault } = options
+  const listeners: ((error: OptionError) => void)[] = []
+  let error: OptionError | null = null
+  let isClosing = false
+  const giveUp = (text: string): void => {
+    if (isClosing || error !== null) return
+    error = new OptionError(text)
+    for (const listener of listeners.splice(0)) listener(error)
+    void connection.close()
+  }
+  if (goneMs !== null)
+    void watch(connection, goneMs, () =>
+      giveUp(`NATS at ${address} has been gone for ${goneMs / 1000} seconds: start it again, then this command`),
+    )
+  void connection
+    .closed()
+    .then((reason) => giveUp(`NATS at ${address} has closed the connection: ${messageOf(reason ?? 'no reason given')}`))
+  return {
+    connection,
+    address,
+    error: () => error,
+    onGone(listener) {
+      if (error === null) listeners.push(listener)
+      else listener(error)
+    },
+    close() {
+      isClosing = true
+      return connection.close()
+    },
+  }
+}
+
+async function watch(connection: NatsConnection, goneMs: number, onGone: () => void): Promise<void> {
+  let alarm: NodeJS.Timeout | undefined
+  for await (const { type } of connection.status()) {
+    if (type === 'disconnect') alarm ??= setTimeout(onGone, goneMs)
+    if (type === 'reconnect' || type === 'close') {
+      clearTimeout(alarm)
+      alarm = undefined
+    }
+  }
+}
+
+function refusal(address: string, error: unknown): string {
+  const { cause } = error as { cause?: unknown }
+  const text = messageOf(cause ?? error)
+  if (error instanceof errors.AuthorizationError || /authorization/i.test(messageOf(error)))
+    return `NATS at ${address} refuses the login: check user and password in the URL, or --nats-creds`
+  if (/certificate|tls|ssl/i.test(text)) return `NATS at ${address} cannot be reached with TLS: ${text}`
+  return `NATS cannot be reached at ${address}: ${text}. Check the address, and that nats-server runs`
+}

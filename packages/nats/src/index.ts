@@ -1,0 +1,3 @@
+export { connectNats, type NatsLink } from './connect.js'
+export { connectionOptions, withoutPassword, type NatsOptions } from './options.js'
+export { messageOf, OptionError } from './option-error.js'

@@ -1,0 +1,1 @@
+export { NatsServer, withoutNats, type ServerOptions } from './nats-server.js'

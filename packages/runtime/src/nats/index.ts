@@ -1,0 +1,6 @@
+export { NatsBroker } from './nats-broker.js'
+export { BrokerError, type Broker } from './broker.js'
+export { Machine, type MachineOptions } from './machine.js'
+export { createNatsRuntime } from './nats-runtime.js'
+export { type MachineTimings, type NatsRuntimeOptions, type Placement, Spread } from './nats-options.js'
+export { FrameLink } from './frame-link.js'
