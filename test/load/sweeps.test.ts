@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import {
   compareReports,
   failedExpectations,
-  htmlReport,
+  loadPage,
   parseExpectation,
   parseReport,
   parseWorkload,
   runLoad,
   textReport,
 } from '@shardlab/load'
+import { chartOf } from '@shardlab/report/testing'
 import { ShardedCluster } from 'shardlab'
 import { TestCluster } from '../support/clusters.js'
 import { passed, smallRun } from './small-run.js'
@@ -37,7 +38,10 @@ t.test('sweeps and workload files with phases run to the end', async (t) => {
     ],
   )
   t.match(textReport(sweep), /swept over concurrency[^]*targeted p50[^]*\n +8 /)
-  t.match(htmlReport(sweep), /swept over concurrency[^]*<svg/)
+  const page = loadPage(sweep)
+  t.match(page.parts[0], { kind: 'heading', text: /swept over concurrency/ })
+  t.match(chartOf(page, 'Latency, p50').x, { scale: 'log', ticks: [1, 8] })
+  t.strictSame(JSON.parse(JSON.stringify(page)), page)
   t.same(failedExpectations(sweep, ['errors==0', 'operations(read)>1', 'share<=100%'].map(parseExpectation)), [])
   t.match(failedExpectations(sweep, [parseExpectation('operations>300')]), [
     'expected operations>300 at concurrency=1, but it is 300',

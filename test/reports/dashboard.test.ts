@@ -64,8 +64,12 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     const label = ['shard01', 'shard02', 'shard03'].map((shard) => `${shard} has ${expected[shard]}`).join(', ')
     await page.locator(`canvas.chunks[aria-label*="${label}"]`).waitFor()
     const slider = page.locator('input[name=history]')
+    await page.locator('summary', { hasText: 'Owners over time' }).click()
+    const share = 100 * (expected['shard01']! / 20)
+    await page.locator(`canvas.owners[aria-label*="shard01 has ${Math.round(share)} %"]`).waitFor()
     await slider.fill('0')
     await page.getByText('at the beginning').waitFor()
+    await page.locator('canvas.owners[aria-label*="At first: shard01 has 100 %"]').waitFor()
     t.same(await chunksOnPage(page), { shard01: 1, shard02: 0, shard03: 0 }, 'the slider shows the first chunk')
     await slider.focus()
     await page.keyboard.press('ArrowRight')
@@ -92,7 +96,7 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     await page.keyboard.press('End')
     await page.getByText('Chunk 20 on').waitFor()
     t.equal(await page.locator('table.chunk-table').count(), 0, 'a closed table has no rows')
-    await page.locator('summary', { hasText: 'as a table' }).click()
+    await page.locator('summary', { hasText: 'Chunks in this view as a table' }).click()
     await page.locator('table.chunk-table').waitFor()
     const last = await page.locator('table.chunk-table tbody tr').last().innerText()
     t.match(last, /customer: 190\s+MaxKey\s+shard0/, 'the table has the chunks of the view')
@@ -112,9 +116,11 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     await targeted.first().getByRole('button', { name: 'Why' }).click()
     await page.locator('.chosen', { hasText: `asked 1 shard (${home!['shard']}), because its bounds` }).waitFor()
     t.match(await page.locator('.chosen').innerText(), /Bounds: customer: 115/)
+    for (const kind of ['targeted', 'broadcast'])
+      t.match(await page.locator(`[data-rate=${kind}]`).innerText(), /^(?!0\.0)\d+(\.\d)?$/, kind)
     t.match(
       await page.locator('.plot').getAttribute('aria-label'),
-      /Now: targeted (?!0\.0)\d+(\.\d)?, multi-shard [\d.]+, broadcast (?!0\.0)/,
+      /^Operations\. a second at the end: targeted \d[\d.,]* at \d\d:\d\d:\d\d, multi-shard .*, broadcast .*, failed /,
     )
 
     await show(page, 'Collections')

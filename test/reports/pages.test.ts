@@ -1,116 +1,84 @@
-/**
- * The reports that Shardlab writes, opened in a real Chromium (`CHROMIUM`, default
- * /usr/bin/chromium).
- */
+/** The reports that Shardlab writes, opened in a real Chromium. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { chromium, type Browser, type Page } from 'playwright-core'
-import t, { type Test } from 'tap'
+import type { Locator, Page } from 'playwright-core'
+import t from 'tap'
+import { reportHtml } from '@shardlab/dashboard/report'
 import { runSwarm, swarmPage } from '@shardlab/scenario'
 import { findRoot } from '../architecture/model/repository.js'
-
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-const options = existsSync(executablePath)
-  ? { timeout: 120_000 }
-  : { skip: `there is no Chromium at ${executablePath}: install it, or name it in CHROMIUM` }
-const wide = { width: 1200, height: 900 }
-const sizes = [420, 1100, 1600, wide.width].map((width) => ({ width, height: wide.height }))
+import { crowdedPage } from './support/crowded-page.js'
+import { onPage, options } from './support/dashboard-page.js'
+import { onReport } from './support/report-page.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'shardlab-pages-'))
-let browser: Browser | null = null
-t.teardown(async () => {
-  await browser?.close()
-  rmSync(folder, { recursive: true })
-})
-
-/** Texts of visible figures that are smaller than nine pixels, or beyond the figure. */
-const unreadable = `[...document.querySelectorAll('svg text')].flatMap((text) => {
-  const svg = text.ownerSVGElement, box = svg.getBoundingClientRect()
-  if (box.width === 0 || text.getAttribute('visibility') === 'hidden') return []
-  const place = text.getBoundingClientRect()
-  const size = (parseFloat(getComputedStyle(text).fontSize) * box.width) / svg.viewBox.baseVal.width
-  const isInside = place.left >= box.left - 1 && place.right <= box.right + 1
-  return size >= 8.8 && isInside ? [] : [text.textContent + ' ' + size.toFixed(1)]
-})`
-
-/** Pairs of visible texts of a figure with less than three pixels between them, or none. */
-const overlapping = `[...document.querySelectorAll('svg')].flatMap((svg) => {
-  if (svg.getBoundingClientRect().width === 0) return []
-  const texts = [...svg.querySelectorAll('text')].filter((text) => text.getAttribute('visibility') !== 'hidden')
-  const boxes = texts.map((text) => ({ text: text.textContent, box: text.getBoundingClientRect() }))
-  return boxes.flatMap((a, i) => boxes.slice(i + 1)
-    .filter((b) => a.box.left < b.box.right + 3 && b.box.left < a.box.right + 3
-      && a.box.top < b.box.bottom - 2 && b.box.top < a.box.bottom - 2)
-    .map((b) => a.text + ' | ' + b.text))
-})`
-
-/** Texts of marks that the line of a mark crosses. */
-const crossed = `[...document.querySelectorAll('svg')].flatMap((svg) => {
-  if (svg.getBoundingClientRect().width === 0) return []
-  const lines = [...svg.querySelectorAll('line.mark')].map((line) => line.getBoundingClientRect())
-  return [...svg.querySelectorAll('text.marked')].flatMap((text) => {
-    const box = text.getBoundingClientRect()
-    const isCrossed = lines.some((line) => box.left + 1 < line.left && line.left < box.right - 1
-      && line.top < box.bottom - 2 && box.top + 2 < line.bottom)
-    return isCrossed ? [text.textContent] : []
-  })
-})`
-
-/** Figures and tables that are cut without a bar to scroll them. */
-const cut = `[...document.querySelectorAll('svg, table')].flatMap((part) => {
-  const box = part.getBoundingClientRect()
-  if (box.width === 0 || box.right <= document.documentElement.clientWidth + 1) return []
-  for (let at = part.parentElement; at !== null; at = at.parentElement)
-    if (['auto', 'scroll'].includes(getComputedStyle(at).overflowX)) return []
-  return [part.tagName + ' ' + part.textContent.slice(0, 40)]
-})`
-
-/** Opens the file, and checks what holds for every page. */
-async function onPage(t: Test, file: string, look: (page: Page) => Promise<void>): Promise<void> {
-  browser ??= await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] })
-  const page = await browser.newPage({ viewport: wide })
-  const wrong: string[] = []
-  page.on('pageerror', ({ message }) => wrong.push(message))
-  page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
-  page.on('request', (request) => request.url().startsWith('file:') || wrong.push(request.url()))
-  await page.goto(pathToFileURL(file).href)
-  for (const size of sizes) {
-    await page.setViewportSize(size)
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
-    t.equal(overflow, 0, `nothing reaches beyond a page of ${size.width} pixels`)
-    t.same(await page.evaluate(unreadable), [], `texts of figures are readable at ${size.width} pixels`)
-    t.same(await page.evaluate(overlapping), [], `texts are apart at ${size.width} pixels`)
-    t.same(await page.evaluate(crossed), [], `no line crosses the text of a mark at ${size.width} pixels`)
-    t.same(await page.evaluate(cut), [], `figures and tables fit or scroll at ${size.width} pixels`)
-  }
-  await look(page)
-  t.same(wrong, [], 'neither errors nor requests to a network')
-  await page.close()
-}
+t.teardown(() => rmSync(folder, { recursive: true }))
 
 async function shardlab(...args: string[]): Promise<void> {
   await promisify(execFile)(process.execPath, [join(findRoot(), 'packages/shardlab/bin/shardlab.js'), ...args])
 }
 
+/** The colours of a canvas, to see a change. */
+const pixelsOf = (canvas: Locator): Promise<string> =>
+  canvas.evaluate((element) => (element as unknown as { toDataURL(): string }).toDataURL())
+
+/** Canvases are drawn with the next frame. */
+async function untilChanged(canvas: Locator, before: string): Promise<void> {
+  while ((await pixelsOf(canvas)) === before);
+}
+
+const tableOf = (page: Page, summary: string): Locator =>
+  page.locator('details', { has: page.locator('summary', { hasText: summary }) }).first()
+
 t.test('the slider of a simulation report shows the shards at another time', options, async (t) => {
   const file = join(folder, 'simulation.html')
   await shardlab('simulate', 'hot-monotonic-key', '--report', file)
-  await onPage(t, file, async (page) => {
-    const bars = page.locator('.bars').first()
-    const atTheEnd = await bars.innerText()
+  await onReport(t, file, async (page) => {
+    const bars = page.locator('.run .bars').first()
+    const map = page.locator('canvas.owners').first()
+    const [atTheEnd, mapAtTheEnd, sharesAtTheEnd] = [
+      await bars.innerText(),
+      await pixelsOf(map),
+      await map.getAttribute('aria-label'),
+    ]
+    t.match(sharesAtTheEnd, /^At 5m: shard0\d has \d+ %, shard0\d has/)
+    const instants = page.locator('.run').first().locator('.marks .instant')
+    const lineAtTheEnd = await instants.first().boundingBox()
     await page.locator('input[type=range]').first().fill('0')
+    await page.locator('.instant-slider', { hasText: 'At 0s' }).waitFor()
     t.not(await bars.innerText(), atTheEnd)
-    t.ok((await page.locator('figure svg path').count()) > 0, 'lines are drawn')
-    const map = page.locator('figure.owners').first()
-    const parts = map.locator('.row').last().locator('rect')
-    const widths = () => parts.evaluateAll((rects) => rects.map((rect) => rect.getAttribute('width')))
-    const byBytes = await widths()
-    await map.locator('button[data-by=keys]').click()
-    t.notSame(await widths(), byBytes, 'ranges are as wide as their keys')
+    t.not(await map.getAttribute('aria-label'), sharesAtTheEnd)
+    await untilChanged(map, mapAtTheEnd)
+    t.ok((await instants.first().boundingBox())!.x < lineAtTheEnd!.x - 100, 'charts mark the instant')
+
+    const byBytes = await pixelsOf(map)
+    await page.getByRole('button', { name: 'keys' }).first().click()
+    await untilChanged(map, byBytes)
+    await page.getByText('ranges are as wide as their keys').first().waitFor()
+    const all = await pixelsOf(map)
+    await page.getByRole('button', { name: 'shard02' }).first().click()
+    await untilChanged(map, all)
+    t.equal(await page.getByRole('button', { name: 'shard02' }).first().getAttribute('aria-pressed'), 'true')
+    await map.hover({ position: { x: 400, y: 35 } })
+    await page.locator('figure.owners figcaption', { hasText: /shard01 at 0s, from / }).waitFor()
+
+    const ranges = tableOf(page, 'Ranges at 0s as a table')
+    await ranges.locator('summary').click()
+    await ranges.locator('tbody tr').first().waitFor()
+    t.match(await ranges.locator('tbody').innerText(), /MinKey\s+MaxKey\s+shard01/)
+    const values = tableOf(page, 'Bytes owned by each shard as a table')
+    await values.locator('summary').click()
+    await values.locator('tbody tr').nth(50).waitFor()
+    t.match(await values.locator('thead').innerText(), /time since the start\s+shard01\s+shard02\s+shard03/)
+    t.match(await values.locator('tbody tr').last().innerText(), /^5m\s+[\d.]+\s+[\d.]+\s+[\d.]+$/)
+
+    const chart = page.locator('figure.lines', { hasText: 'Bytes owned by each shard' }).first()
+    await chart.locator('.u-over').hover({ position: { x: 300, y: 100 } })
+    await chart.locator('.pointed', { hasText: /^\d+m/ }).waitFor()
+    t.match(await chart.locator('.legend .value').allInnerTexts(), [/\d/, /\d/, /\d/], 'values at the pointer')
   })
 })
 
@@ -136,32 +104,65 @@ t.test('the marks of a plan are readable', options, async (t) => {
   )
   const file = join(folder, 'plan.html')
   await shardlab('simulate', scenario, '--variant', 'region, tenant and order', '--report', file)
-  await onPage(t, file, async (page) => {
-    t.ok((await page.locator('svg text.marked').count()) > 100, 'marks have texts')
+  await onReport(t, file, async (page) => {
+    t.ok((await page.locator('.plot .marked').count()) > 100, 'marks have texts')
+    t.ok((await page.locator('.plot .open').count()) > 10, 'windows of the balancer are shaded')
   })
 })
 
 t.test('a load report draws latencies and throughput', options, async (t) => {
   const file = join(folder, 'load.html')
   const load = ['--workload', 'route-mix', '--records', '200', '--duration', '2s', '--warm-up', '0s', '--quiet']
-  await shardlab('load', '--up', '--shards 2 --runtime inline', ...load, '--html', file)
-  await onPage(t, file, async (page) => {
-    t.ok((await page.locator('svg path').count()) > 0, 'lines are drawn')
+  const fault = ['--fault', 'slow disk of shard02 by 2ms at 1s for 500ms']
+  await shardlab('load', '--up', '--shards 2 --runtime inline', ...load, ...fault, '--html', file)
+  await onReport(t, file, async (page) => {
+    const titles = await page.locator('figure.lines figcaption strong').allInnerTexts()
+    t.same(titles, [
+      ...['Answers a second', 'Latency over time', 'By operation: percentiles', 'By routing class: percentiles'],
+      'Histogram of all operations, up to p99.9',
+    ])
+    t.equal(await page.locator('.plot canvas').count(), titles.length, 'lines are drawn')
+    t.equal(await page.locator('.plot .band').count(), 2, 'both charts over time show the fault')
     t.match(await page.locator('body').innerText(), /broadcast|targeted/)
+    t.equal(await page.locator('.bars li').count(), 2)
   })
 })
 
 t.test("the entries of a failed run's timeline can be filtered", options, async (t) => {
   const file = join(folder, 'swarm.html')
   const report = await runSwarm({ seed: 2, runs: 1, mutation: 'retryDedupeOff', shrink: false, threads: 1 })
-  writeFileSync(file, swarmPage(report))
-  await onPage(t, file, async (page) => {
-    const visible = () => page.locator('tr[data-kind]:not(.hidden)').count()
-    const all = await visible()
-    const steps = await page.locator('tr[data-kind=step]:not(.hidden)').count()
+  writeFileSync(file, reportHtml(swarmPage(report)))
+  await onReport(t, file, async (page) => {
+    const rows = page.locator('tr[data-kind]')
+    const all = await rows.count()
+    const steps = await page.locator('tr[data-kind=step]').count()
     await page.locator('input[name=step]').uncheck()
+    await page.locator('tr[data-kind=step]').first().waitFor({ state: 'detached' })
     t.ok(steps > 0)
-    t.equal(await visible(), all - steps)
-    t.ok((await page.locator('svg.lanes rect.command').count()) > 0, 'commands are drawn')
+    t.equal(await rows.count(), all - steps)
+    t.ok((await page.locator('svg.lanes rect.bar').count()) > 0, 'commands are drawn')
+    t.equal(await page.locator('svg.lanes line.bad').count(), 1, 'the violation is a line through all lanes')
+  })
+})
+
+t.test('a report with many shards, ticks, events and long names is readable', options, async (t) => {
+  const file = join(folder, 'crowded.html')
+  writeFileSync(file, reportHtml(crowdedPage))
+  await onReport(t, file, async (page) => {
+    t.equal(await page.locator('.cells svg').count(), 40, 'a cell for each shard')
+    t.equal(await page.locator('.plot .marked').count(), 7, 'each event has a text')
+    t.equal(await page.locator('.plot .mark').count(), 7)
+  })
+})
+
+t.test('a report without its script shows the text of the command', options, async (t) => {
+  const title = 'a <b> & "c"'
+  const file = join(folder, 'text.html')
+  const parts = [{ kind: 'heading', level: 1, text: '</script><b>' }] as const
+  writeFileSync(file, reportHtml({ shardlabReport: 1, title, text: 'lines of <text>', parts }))
+  t.match(readFileSync(file, 'utf8'), '<noscript><pre>lines of &lt;text&gt;</pre></noscript>')
+  await onPage(t, pathToFileURL(file).href, async (page) => {
+    t.equal(await page.title(), title)
+    t.equal(await page.locator('h1').innerText(), '</script><b>', 'texts are not markup')
   })
 })

@@ -3,13 +3,14 @@ import { decode, encode, findField, type Document } from '@shardlab/bson'
 import { createSimulatedCluster } from '@shardlab/cluster'
 import {
   findScenario,
-  htmlReport,
   parseScenario,
   runVariant,
+  scenarioPage,
   textReport,
   type Scenario,
   type VariantRun,
 } from '@shardlab/scenario'
+import { partsOf } from '@shardlab/report/testing'
 import t from 'tap'
 
 const none = Number.NEGATIVE_INFINITY
@@ -89,7 +90,7 @@ t.test('no document is lost with zones, faults, draining and a changing load', a
   const run = await runVariant(file.variants[0]!)
   const { result, samples } = run
   t.notMatch(textReport(file, [run]), /NaN|undefined|null/, 'reports have no gaps where latencies are missing')
-  t.match(htmlReport(file, [run]), 'Owners of shop.orders over time')
+  t.match(partsOf(scenarioPage(file, [run]), 'instants'), [{ owners: [{ ns: 'shop.orders' }] }])
   t.same(result.failedExpectations, [])
   t.match(
     result.failedSteps.map(({ step, error }) => [step.split(' ', 2).join(' '), error]),

@@ -1,5 +1,6 @@
 /** Compares the figures of all forms of a report. */
-import { csvFiles, htmlReport, reportOf, textReport, type ScenarioFile, type VariantRun } from '@shardlab/scenario'
+import { csvFiles, reportOf, scenarioPage, textReport, type ScenarioFile, type VariantRun } from '@shardlab/scenario'
+import { partsOf, rowsOf, textsOf } from '@shardlab/report/testing'
 import type { Test } from 'tap'
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
@@ -31,9 +32,9 @@ function durationText(ms: number): string {
 }
 
 export function checkReports(t: Test, file: ScenarioFile, runs: readonly VariantRun[]): void {
-  const [text, page] = [textReport(file, runs), htmlReport(file, runs)]
+  const [text, page] = [textReport(file, runs), scenarioPage(file, runs)]
   const lines = text.split('\n').map((line) => line.trim().split(/ {2,}/))
-  const compared = rowsOf(/<table class="compare">.*?<\/table>/s.exec(page)![0])
+  const compared = rowsOf(page, 'Results')
   t.ok(compared.length > 15)
   for (const row of compared)
     t.ok(
@@ -83,9 +84,9 @@ export function checkReports(t: Test, file: ScenarioFile, runs: readonly Variant
       `${sizeText(freeBytesPerShard)} / ${durationText(leastMs)}`,
     )
   }
-  const tables = [...page.matchAll(/<table><thead><tr><th>shard, at the end.*?<\/table>/gs)].map(([table]) =>
-    rowsOf(table),
-  )
+  const tables = partsOf(page, 'table')
+    .filter(({ label }) => label === 'Shards at the end')
+    .map(textsOf)
   t.equal(tables.length, runs.length)
   for (const [i, { result }] of runs.entries())
     for (const [name, bytes, mostBytes, mostDisk, , moved, chunks, operations, share] of tables[i]!) {
@@ -143,13 +144,4 @@ function checkTables(t: Test, file: ScenarioFile, runs: readonly VariantRun[]): 
       path,
     )
   }
-}
-
-function rowsOf(table: string): string[][] {
-  const body = /<tbody>(.*?)<\/tbody>/s.exec(table)![1]!
-  return [...body.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, cells]) =>
-    [...cells!.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell]) =>
-      cell!.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
-    ),
-  )
 }

@@ -23,16 +23,16 @@ t.test('a fault or migration that has ended is one bar, and one that has not end
     {
       name: 'faults',
       items: [
-        { fromMs: 10, toMs: 20, text: 'crash shard02', kind: 'warn' },
-        { fromMs: 14, toMs: null, text: 'slow disk of shard01 by 20ms', kind: 'warn' },
+        { fromMs: 10, toMs: 20, text: 'crash shard02', tone: 'warn' },
+        { fromMs: 14, toMs: null, text: 'slow disk of shard01 by 20ms', tone: 'warn' },
       ],
     },
-    { name: 'members', items: [{ fromMs: 11, toMs: 21, text: 'shard02 crashed', kind: 'bad' }] },
+    { name: 'members', items: [{ fromMs: 11, toMs: 21, text: 'shard02 crashed', tone: 'bad' }] },
     {
       name: 'migrations',
       items: [
-        { fromMs: 12, toMs: 15, text: 'a.b: shard01 → shard02', kind: 'bad' },
-        { fromMs: 22, toMs: null, text: 'a.b: shard01 → shard02', kind: 'fine' },
+        { fromMs: 12, toMs: 15, text: 'a.b: shard01 → shard02', tone: 'bad' },
+        { fromMs: 22, toMs: null, text: 'a.b: shard01 → shard02', tone: 'fine' },
       ],
     },
   ])
@@ -45,13 +45,13 @@ t.test('events without a beginning in the history make no bar, and elections are
     migration(3, 'm0', 'committed'),
     { type: 'step-down', atMs: 4, member: 's-1', set: 's', term: 1, reason: 'command' },
   ])
-  t.strictSame(lanes, [{ name: 'elections', items: [{ fromMs: 4, toMs: 4, text: 's-1 stepped down', kind: 'warn' }] }])
+  t.strictSame(lanes, [{ name: 'elections', items: [{ fromMs: 4, toMs: 4, text: 's-1 stepped down', tone: 'warn' }] }])
 })
 
 t.test('failed operations are bars of their seconds, as high as their rate', async (t) => {
   const event = (fromMs: number, atMs: number, failed: number) =>
     ({ fromMs, atMs, shapes: [{ kind: 'targeted', operations: 9, failed }] }) as unknown as LiveOperations
-  const second = { kind: 'bad' as const }
+  const second = { tone: 'bad' as const }
   t.strictSame(errorLaneOf([event(200_000, 200_500, 4), event(201_000, 203_000, 4)], 204_000), {
     name: 'errors',
     items: [

@@ -54,3 +54,18 @@ export function formatDuration(ms: number): string {
   const unit = units.findLast((name) => Number.isInteger(ms / timeUnitsMs[name])) ?? 'ms'
   return `${ms / timeUnitsMs[unit]}${unit}`
 }
+
+/** For people, in at most two units, at least seconds: `45s`, `12m 30s`, `2h 05m`, `3d 4h`. */
+export function readableDuration(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ]
+  const two = (value: number): string => String(value).padStart(2, '0')
+  if (days > 0) return hours === 0 ? `${days}d` : `${days}d ${hours}h`
+  if (hours > 0) return minutes === 0 ? `${hours}h` : `${hours}h ${two(minutes)}m`
+  if (minutes > 0) return seconds % 60 === 0 ? `${minutes}m` : `${minutes}m ${two(seconds % 60)}s`
+  return `${seconds}s`
+}

@@ -1,5 +1,13 @@
 export { counted } from './counted.js'
-export { durationFrom, durationMeant, durationPattern, formatDuration, parseDuration, timeUnitsMs } from './duration.js'
+export {
+  durationFrom,
+  durationMeant,
+  durationPattern,
+  formatDuration,
+  parseDuration,
+  readableDuration,
+  timeUnitsMs,
+} from './duration.js'
 export { nearest, suggestion } from './nearest.js'
 export { QuantityError } from './quantity-error.js'
 export {

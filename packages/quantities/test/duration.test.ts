@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { durationPattern, formatDuration, parseDuration } from '../src/index.js'
+import { durationPattern, formatDuration, parseDuration, readableDuration } from '../src/index.js'
 
 t.test('a duration is a number with a unit', async (t) => {
   const cases: readonly [string, number][] = [
@@ -44,4 +44,16 @@ t.test('every formatted duration is parsed to the same number, and matches the p
     }),
   )
   t.pass()
+})
+
+t.test('a duration for people has at most two units', async (t) => {
+  const cases: readonly (readonly [number, string])[] = [
+    [0, '0s'],
+    [45_400, '45s'],
+    [750_000, '12m 30s'],
+    [7_500_000, '2h 05m'],
+    [7_200_000, '2h'],
+    [3 * 86_400_000 + 4 * 3_600_000, '3d 4h'],
+  ]
+  for (const [ms, text] of cases) t.equal(readableDuration(ms), text)
 })

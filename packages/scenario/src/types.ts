@@ -121,8 +121,8 @@ export interface Sample {
 
 export interface ChunkSample {
   /** The lower bound as a text that sorts like the keys, and as relaxed Extended JSON. */
+  readonly key: string
   readonly min: string
-  readonly minText: string
   readonly shard: string
 }
 
@@ -268,8 +268,8 @@ export interface VariantResult {
 export interface KeyMap {
   /** Of the chunks of the last sample. */
   readonly bytes: readonly number[]
-  /** Bounds as {@link ChunkSample.min}. */
-  readonly zones: readonly { readonly min: string; readonly max: string; readonly zone: string }[]
+  /** Keys as {@link ChunkSample.key}. */
+  readonly zones: readonly { readonly fromKey: string; readonly toKey: string; readonly zone: string }[]
 }
 
 export interface VariantRun {

@@ -50,7 +50,7 @@ export async function packShardlab(folder) {
     ...entryPoints('shardlab'),
     dependencies: Object.fromEntries(shardlabDependencies.map((name) => [name, versions[name]])),
   })
-  cpSync(built('dashboard/dist/page/dashboard.html'), join(dist, 'dashboard.html'))
+  for (const page of ['dashboard.html', 'report.html']) cpSync(built(`dashboard/dist/page/${page}`), join(dist, page))
   await writeProgram({ outdir: dist, packageJson: '../package.json' })
   checkAssets(stage, assets)
   writeTypes('shardlab', stage)

@@ -14,8 +14,11 @@ export const sizes = [1280, 420].map((width) => ({ width, height: 900 }))
 let browser: Browser | null = null
 t.teardown(() => browser?.close())
 
-/** Opens the page, and checks what holds for all of them. */
-export async function onPage(t: Test, url: string, look: (page: Page) => Promise<void>): Promise<void> {
+/**
+ * Opens the page, and checks what holds for all of them.
+ * @param script runs before those of the page
+ */
+export async function onPage(t: Test, url: string, look: (page: Page) => Promise<void>, script = ''): Promise<void> {
   browser ??= await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] })
   const page = await browser.newPage({ viewport: sizes[0]! })
   page.setDefaultTimeout(20_000)
@@ -23,6 +26,7 @@ export async function onPage(t: Test, url: string, look: (page: Page) => Promise
   page.on('pageerror', ({ message }) => wrong.push(message))
   page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
   page.on('request', (each) => each.url() === url || /^(data:|ws:)/.test(each.url()) || wrong.push(each.url()))
+  await page.addInitScript(script)
   await page.goto(url)
   await page.locator('h1').waitFor()
   await look(page)

@@ -18,6 +18,8 @@ export interface App {
   run(verb: PageVerb, fields: Readonly<Record<string, unknown>>, done: string): Promise<object | null>
   /** Shows why something was not done, at the top of the page. */
   fail(text: string): void
+  /** Shows what was done, there. */
+  succeed(text: string): void
 }
 
 export interface View {

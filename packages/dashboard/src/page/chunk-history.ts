@@ -40,14 +40,28 @@ export class ChunkHistory {
 
   /** @param count of the changes that had happened; with all of them, the present chunks */
   after(count: number, ns: string, present: readonly LiveChunk[]): readonly LiveChunk[] {
-    const moments = this.#moments.get(ns) ?? []
+    let left = this.timesOf(ns).length - count
     let chunks = present
-    for (const { steps } of moments.slice(count).toReversed())
-      for (const { from, to, before } of steps.toReversed()) {
-        const end = to === null ? chunks.length : placeOf(chunks, to)
-        chunks = chunks.slice(0, placeOf(chunks, from)).concat(before, chunks.slice(end))
-      }
+    for (const earlier of left <= 0 ? [] : this.backwards(ns, present)) {
+      chunks = earlier
+      if (--left === 0) break
+    }
     return chunks
+  }
+
+  /** The chunks before each change, the last one first. Each step changes the list of the last. */
+  *backwards(ns: string, present: readonly LiveChunk[]): Generator<readonly LiveChunk[], void> {
+    let chunks = [...present]
+    for (const { steps } of (this.#moments.get(ns) ?? []).toReversed()) {
+      for (const { from, to, before } of steps.toReversed()) {
+        const begin = placeOf(chunks, from)
+        const end = to === null ? chunks.length : placeOf(chunks, to)
+        // Most changes replace as many chunks as there were, which needs no copy.
+        if (before.length === end - begin) for (const [i, chunk] of before.entries()) chunks[begin + i] = chunk
+        else chunks = chunks.slice(0, begin).concat(before, chunks.slice(end))
+      }
+      yield chunks
+    }
   }
 
   #add({ ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>, known: readonly LiveChunk[], atMs: number): void {

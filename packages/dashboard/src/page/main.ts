@@ -9,10 +9,14 @@ import { collectionsView } from './views/collections-view.js'
 import { dataView } from './views/data-view.js'
 import { faultsView } from './views/faults-view.js'
 import { operationsView } from './views/operations-view.js'
+import { reportView } from './views/report-view.js'
 import { problemsOf } from './problems.js'
 import { timeBar } from './time-bar.js'
 
-const views: readonly View[] = [clusterView, collectionsView, operationsView, balancerView, faultsView, dataView]
+const views: readonly View[] = [
+  ...[clusterView, collectionsView, operationsView, balancerView, faultsView, dataView],
+  reportView,
+]
 const root = document.querySelector<HTMLElement>('#app')!
 
 interface Notice {
@@ -40,6 +44,10 @@ const app: App = {
   redraw,
   fail(text) {
     notice = { text, isError: true }
+    redraw()
+  },
+  succeed(text) {
+    notice = { text, isError: false }
     redraw()
   },
   async run(verb, fields, done) {

@@ -1,4 +1,4 @@
-export { readableSize as bytesText } from '@shardlab/quantities'
+export { readableDuration as timeText, readableSize as bytesText } from '@shardlab/quantities'
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
@@ -10,21 +10,6 @@ export function unitOf(largest: number): { readonly bytes: number; readonly name
     unit++
   }
   return { bytes, name: units[unit]! }
-}
-
-/** `45s`, `12m 30s`, `2h 05m`, `3d 4h`. */
-export function timeText(ms: number): string {
-  const seconds = Math.round(ms / 1000)
-  const [days, hours, minutes] = [
-    Math.floor(seconds / 86_400),
-    Math.floor(seconds / 3600) % 24,
-    Math.floor(seconds / 60) % 60,
-  ]
-  const two = (value: number): string => String(value).padStart(2, '0')
-  if (days > 0) return hours === 0 ? `${days}d` : `${days}d ${hours}h`
-  if (hours > 0) return minutes === 0 ? `${hours}h` : `${hours}h ${two(minutes)}m`
-  if (minutes > 0) return seconds % 60 === 0 ? `${minutes}m` : `${minutes}m ${two(seconds % 60)}s`
-  return `${seconds}s`
 }
 
 /** `01:02:03`, preceded by days if any. */
@@ -39,7 +24,7 @@ export function clockText(ms: number): string {
 export const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 export const whole = (value: number): string => Math.round(value).toLocaleString('en')
-/** At most three significant digits, for ticks. */
+/** At most three significant digits. */
 export const short = (value: number): string => Number(value.toPrecision(3)).toLocaleString('en')
 export const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 export const ratio = (value: number): string => value.toFixed(2)

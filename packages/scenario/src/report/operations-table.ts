@@ -1,6 +1,6 @@
 /** What each operation of the application becomes under the key of each variant. */
 import { counted } from '@shardlab/quantities'
-import { escape, table } from '@shardlab/load'
+import { table } from '@shardlab/load'
 import type { ShapeResult, VariantResult } from '../types.js'
 import { percent } from './format.js'
 
@@ -11,7 +11,7 @@ export interface OperationRow {
   readonly cells: readonly (ShapeResult | null)[]
 }
 
-function operationRows(results: readonly VariantResult[]): OperationRow[] {
+export function operationRows(results: readonly VariantResult[]): OperationRow[] {
   const rows = new Map<string, OperationRow & { readonly cells: (ShapeResult | null)[] }>()
   for (const [i, { shapes }] of results.entries())
     for (const shape of shapes) {
@@ -38,23 +38,8 @@ export function operationsText(results: readonly VariantResult[]): string {
   return `\nOperations at the end:\n${table([head, ...cells], '')}\n\nWhy:\n${reasons.join('\n')}\n`
 }
 
-export function operationsHtml(results: readonly VariantResult[]): string {
-  const rows = operationRows(results)
-  if (rows.length === 0) return ''
-  const head = results.map(({ name }) => `<th style="text-align:left">${escape(name)}</th>`).join('')
-  const body = rows.map(({ name, operation, cells }) => {
-    const shown = cells.map((cell) =>
-      cell === null
-        ? '<td></td>'
-        : `<td class="why"><b>${escape(routingText(cell))}</b><br>${escape(cell.because)}</td>`,
-    )
-    return `<tr><td class="why">${escape(name)}<br><code>${escape(operation)}</code></td>${shown.join('')}</tr>`
-  })
-  return `<h3>Operations at the end</h3><div class="wide"><table class="compare operations"><thead><tr><th></th>${head}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
-}
-
 /** `targeted`, `broadcast to 6 shards`, `targeted 70%, multi 30%: 1.3 shards`. */
-function routingText(shape: ShapeResult | null): string {
+export function routingText(shape: ShapeResult | null): string {
   if (shape === null) return ''
   const { kinds, shards } = shape
   const present = (['targeted', 'multi', 'broadcast', 'refused'] as const).filter((kind) => kinds[kind] > 0)

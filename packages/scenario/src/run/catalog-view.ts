@@ -96,8 +96,8 @@ export class CatalogView {
     const table = this.#placement?.table
     if (table === undefined) return []
     if (this.#places !== null)
-      return this.#places.map((min) => ({ min, minText: this.#texts.get(min)!, shard: table.shardOf(min) }))
-    return [...table.chunks()].map(({ min, shard }) => ({ min, minText: this.#texts.get(min)!, shard }))
+      return this.#places.map((key) => ({ key, min: this.#texts.get(key)!, shard: table.shardOf(key) }))
+    return [...table.chunks()].map(({ min: key, shard }) => ({ key, min: this.#texts.get(key)!, shard }))
   }
 
   /** @param mayBeMarked a chunk that is not shown may be marked */

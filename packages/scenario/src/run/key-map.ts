@@ -20,7 +20,7 @@ async function keyMapOf({ cluster, catalog, sets }: ScenarioWorld, ns: string, {
   const { shardKey } = placement
   const keyPattern = shardKey.document
   const globalMax = encode(Object.fromEntries(shardKey.paths.map((path) => [path, new MaxKey()])))
-  const bounds = own.map(({ minText }) => encode(EJSON.parse(minText, { relaxed: true })))
+  const bounds = own.map(({ min }) => encode(EJSON.parse(min, { relaxed: true })))
   const primaries = new Map<string, string | null>()
   const primaryOf = async (set: string): Promise<string | null> => {
     if (!primaries.has(set)) primaries.set(set, await sets.primaryOf(set))
@@ -45,7 +45,7 @@ async function keyMapOf({ cluster, catalog, sets }: ScenarioWorld, ns: string, {
     zones: zones.flatMap((document) => {
       const [min, max, tag] = ['min', 'max', 'tag'].map((name) => findField(document, name)!)
       const [from, to] = [shardKey.keyStringOfBound(min!.slice()), shardKey.keyStringOfBound(max!.slice())]
-      return from === undefined || to === undefined ? [] : [{ min: from, max: to, zone: tag!.asString() }]
+      return from === undefined || to === undefined ? [] : [{ fromKey: from, toKey: to, zone: tag!.asString() }]
     }),
   }
 }

@@ -1,7 +1,6 @@
 export { planOf } from './plan.js'
 export { playSwarm } from './play.js'
 export { isClean, runSwarm } from './run-swarm.js'
-export { swarmPage } from './timeline/timeline-page.js'
 export { formOf, isSameViolation } from './same-violation.js'
 export { failureText, swarmText } from './swarm-text.js'
 export { Elections } from './checkers/elections.js'

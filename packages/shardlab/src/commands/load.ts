@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import {
   compareReports,
   failedExpectations,
-  htmlReport,
   InterruptedError,
+  loadPage,
   OptionError,
   parseExpectation,
   parseReport,
@@ -14,6 +14,7 @@ import {
   type LoadOptions,
   type LoadReport,
 } from '@shardlab/load'
+import { reportHtml } from '@shardlab/dashboard/report'
 import { exitCodes } from '../exit-codes.js'
 import { handleSignals } from './interruption.js'
 import { loadLine } from './load-line.js'
@@ -111,7 +112,7 @@ function loadOptions(options: LoadCommandOptions): Omit<LoadOptions, 'uri'> {
 
 function write({ json, html, quiet }: LoadCommandOptions, report: LoadReport): void {
   if (typeof json === 'string') save(json, `${JSON.stringify(report)}\n`)
-  if (html !== undefined) save(html, htmlReport(report))
+  if (html !== undefined) save(html, reportHtml(loadPage(report)))
   if (json === true) process.stdout.write(`${JSON.stringify(report)}\n`)
   else if (quiet !== true) process.stdout.write(textReport(report))
 }

@@ -1,16 +1,17 @@
 import { join } from 'node:path'
 import { OptionError } from '@shardlab/cluster'
+import { reportHtml } from '@shardlab/dashboard/report'
 import { suggestion } from '@shardlab/quantities'
 import {
   csvFiles,
   decisionsText,
   findScenario,
-  htmlReport,
   listScenarios,
   parseScenario,
   reportOf,
   runScenario,
   ScenarioError,
+  scenarioPage,
   textReport,
   type ScenarioFile,
   type VariantRun,
@@ -79,7 +80,7 @@ function unknownVariant({ path, variants }: ScenarioFile, name: string): string 
 
 function write(file: ScenarioFile, runs: readonly VariantRun[], { json, explain, report, csv }: SimulateOptions): void {
   const text = `${JSON.stringify(reportOf(file, runs))}\n`
-  if (report !== undefined) save(report, htmlReport(file, runs))
+  if (report !== undefined) save(report, reportHtml(scenarioPage(file, runs)))
   if (csv !== undefined) for (const [name, table] of csvFiles(runs)) save(join(csv, name), table)
   if (typeof json === 'string') save(json, text)
   if (json === true) process.stdout.write(text)

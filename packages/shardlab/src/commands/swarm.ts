@@ -1,3 +1,4 @@
+import { reportHtml } from '@shardlab/dashboard/report'
 import { isClean, runSwarm, swarmPage, swarmText, type SwarmOptions, type SwarmReport } from '@shardlab/scenario'
 import { exitCodes } from '../exit-codes.js'
 import { handleSignals } from './interruption.js'
@@ -25,7 +26,7 @@ export async function swarm({ json, report: page, ...options }: SwarmCommandOpti
     interruption.end()
   }
   if (typeof json === 'string') save(json, jsonOf(report))
-  if (page !== undefined) save(page, swarmPage(report))
+  if (page !== undefined) save(page, reportHtml(swarmPage(report)))
   if (json === true) process.stdout.write(jsonOf(report))
   else process.stdout.write(swarmText(report))
   return interruption.exitCode() ?? (isClean(report) ? exitCodes.fine : exitCodes.failed)

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { StreamedEvent } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
 import { boundText, noCollection, timeText, unreadCatalog } from '../text.js'
-import { noneSinceOpened, tableOrText } from './table-frame.js'
+import { noneSinceOpened, tableOrText } from '../components/table-frame.js'
 
 type Round = Extract<StreamedEvent, { type: 'balancer-round' }>
 

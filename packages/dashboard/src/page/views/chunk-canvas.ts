@@ -4,7 +4,7 @@
  */
 import type { LiveChunk, LiveMigration, LiveZone } from '../../stream/deltas.js'
 import { placeOf } from '../../stream/live-state.js'
-import { badColour, colourOf, inkColour, ruleColour } from '../palette.js'
+import { badColour, colourOf, inkColour, ruleColour } from '../components/palette.js'
 import type { Heat } from '../heat.js'
 import type { ChunkWindow } from './chunk-window.js'
 

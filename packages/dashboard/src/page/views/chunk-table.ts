@@ -4,7 +4,7 @@ import type { LiveChunk } from '../../stream/deltas.js'
 import type { App } from '../app.js'
 import { boundText, percent, whole } from '../text.js'
 import type { ChunkMapData } from './chunk-canvas.js'
-import { tableFrame } from './table-frame.js'
+import { tableFrame } from '../components/table-frame.js'
 
 const rowsMax = 200
 

@@ -3,12 +3,12 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveMember } from '../../stream/deltas.js'
 import type { LiveState } from '../../stream/live-state.js'
 import type { App, View } from '../app.js'
-import { tones } from '../palette.js'
+import { tones } from '../components/palette.js'
 import { nowOf } from '../now.js'
 import { operationsByShard } from '../operation-sums.js'
 import { problemsOf } from '../problems.js'
 import { counted } from '../text.js'
-import { tableFrame } from './table-frame.js'
+import { tableFrame } from '../components/table-frame.js'
 
 const linkVerbs: ReadonlySet<string> = new Set([
   ...['partition', 'delay', 'limit', 'drop', 'refuse', 'cut', 'duplicate'],

@@ -4,10 +4,11 @@ import type { LiveChunk, LiveCollection } from '../../stream/deltas.js'
 import { placeOf, type ChunkCounts } from '../../stream/live-state.js'
 import { chunkDetails, chunkTable } from './chunk-table.js'
 import type { App, View } from '../app.js'
-import { isDark } from '../palette.js'
+import { isDark } from '../components/palette.js'
 import { knownHeatOf, type Heat } from '../heat.js'
 import { boundText, counted, noCollection, percent } from '../text.js'
 import { drawChunkMap, labelWidth, scaleOf, sizeOf, type ChunkMapData } from './chunk-canvas.js'
+import { ownersHistory } from './owners-history.js'
 import { historySlider, showPresent, shownChunks } from './history-slider.js'
 import { allOf, around, clamp, pan, zoom, type ChunkWindow } from './chunk-window.js'
 
@@ -48,7 +49,8 @@ export const collectionsView: View = {
   drawn(app) {
     const canvas = document.querySelector<HTMLCanvasElement>('canvas.chunks')
     const collection = presentOf(app)
-    if (canvas === null || collection === undefined) return
+    // A page that is not visible may have no layout.
+    if (canvas === null || collection === undefined || canvas.clientWidth <= labelWidth) return
     const data = dataOf(collection, app)
     const size = sizeOf(canvas.clientWidth, data)
     const { chunks: _, ...others } = data
@@ -195,7 +197,7 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     <p class="soft">
       Click, or ← and →: one chunk. + and −, or Ctrl and the wheel: zoom. Page up and down: along the keys.
     </p>
-    ${chunkDetails(data)} ${movements(data)} ${chunkTable(data, app)}`
+    ${chunkDetails(data)} ${movements(data)} ${chunkTable(data, app)} ${ownersHistory(collection, app)}`
 }
 
 const ownersText = ({ shards }: ChunkMapData, { byShard }: Pick<ChunkCounts, 'byShard'>): string =>

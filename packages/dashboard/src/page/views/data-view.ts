@@ -2,11 +2,11 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App, View } from '../app.js'
 import { parsed, readable, strictJson } from '../json-texts.js'
-import { tones } from '../palette.js'
+import { tones } from '../components/palette.js'
 import { shardPlansIn, type ShardPlan } from '../query-plan.js'
 import { counted, whole } from '../text.js'
 import { hasFailed, shCommands, type PageReply } from './sh-commands.js'
-import { tableFrame } from './table-frame.js'
+import { tableFrame } from '../components/table-frame.js'
 
 const limit = 20
 

@@ -1,13 +1,15 @@
 /** Applies faults, heals them, and lists what has happened. */
+import type { TimelineLane } from '@shardlab/report'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveFault, StreamedEvent } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
 import { memo } from '../memo.js'
 import { nowOf } from '../now.js'
-import { timeText, whole } from '../text.js'
-import { tableFrame } from './table-frame.js'
-import { timelineChart } from './timeline-chart.js'
-import { errorLaneOf, lanesOf, type TimelineLane } from './timeline-lanes.js'
+import { counted, timeText, whole } from '../text.js'
+import { kindFilter } from '../components/kind-filter.js'
+import { tableFrame } from '../components/table-frame.js'
+import { timelineChart } from '../components/timeline-chart.js'
+import { errorLaneOf, lanesOf } from './timeline-lanes.js'
 
 const shownEventsMax = 200
 /** Names in the forms of faults that stand for the target. The cluster may have no such members. */
@@ -138,10 +140,6 @@ function timeline(app: App): TemplateResult {
   const { events } = app.state
   const kinds = [...new Set(events.map(({ type }) => type))].sort()
   const shown = events.filter(({ type }) => !hidden.has(type)).slice(-shownEventsMax)
-  const toggle = (kind: string): void => {
-    if (!hidden.delete(kind)) hidden.add(kind)
-    app.redraw()
-  }
   const nowMs = nowOf(app.state)
   const { operations } = app.state
   const endMs = 1000 * Math.ceil(nowMs / 1000)
@@ -149,15 +147,8 @@ function timeline(app: App): TemplateResult {
   const lanes = [...lanesOf(events), ...(errors === null ? [] : [errors])]
   return html`<section>
     <h2>Timeline</h2>
-    ${lanes.length === 0 ? nothing : timelineChart(lanes, nowMs)}
-    <p class="buttons" role="group" aria-label="Kinds of events">
-      ${kinds.map(
-        (kind) =>
-          html`<label class="kind"
-            ><input type="checkbox" .checked=${!hidden.has(kind)} @change=${() => toggle(kind)} /> ${kind}</label
-          >`,
-      )}
-    </p>
+    ${lanes.length === 0 ? nothing : chartOf(lanes, nowMs)}
+    ${kindFilter({ kinds: kinds.map((name) => ({ name, title: name })), hidden, redraw: () => app.redraw() })}
     ${
       shown.length === 0
         ? html`<p>Nothing has happened since the page was opened.</p>`
@@ -165,6 +156,21 @@ function timeline(app: App): TemplateResult {
     }
     ${events.length > shown.length ? html`<p class="soft">${whole(events.length - shown.length)} more.</p>` : nothing}
   </section>`
+}
+
+/** A history of a moment would be as wide as the page. */
+const leastSpanMs = 10_000
+
+function chartOf(lanes: readonly TimelineLane[], nowMs: number): TemplateResult {
+  const first = Math.min(...lanes.flatMap(({ items }) => items.map(({ fromMs }) => fromMs)))
+  const fromMs = Math.min(first, nowMs - leastSpanMs)
+  const summary = lanes.map(({ name, items }) =>
+    name === 'errors'
+      ? `${counted(items.length, 'second')} with errors`
+      : counted(items.length, name === 'balancer' ? 'round' : name.replace(/s$/, '')),
+  )
+  const label = `Timeline from ${timeText(fromMs)} to ${timeText(nowMs)}: ${summary.join(', ')}. The table below has the events.`
+  return timelineChart({ label, lanes, fromMs, toMs: nowMs, timeText })
 }
 
 const eventRow = (event: StreamedEvent): TemplateResult =>

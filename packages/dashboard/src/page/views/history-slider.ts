@@ -20,6 +20,9 @@ export interface ShownChunks {
 /** Of the past, so that it is not computed for each drawing. */
 let past: ShownChunks | null = null
 
+/** null: the present. */
+export const shownMoment = (): number | null => shownAtMs
+
 export function showPresent(): void {
   shownAtMs = null
 }

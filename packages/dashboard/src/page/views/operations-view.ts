@@ -7,8 +7,8 @@ import { memo } from '../memo.js'
 import { nowOf } from '../now.js'
 import { meanMs, samplesOf, shapesSince } from '../operation-sums.js'
 import { boundText, counted, shapeText, timeText, whole } from '../text.js'
-import { drawRates, ratesChart } from './rates-chart.js'
-import { noneSinceOpened, tableOrText } from './table-frame.js'
+import { ratesChart } from './rates-chart.js'
+import { noneSinceOpened, tableOrText } from '../components/table-frame.js'
 
 const shapesSinceMs = 60_000
 const shownShapesMax = 20
@@ -30,8 +30,7 @@ export const operationsView: View = {
   draw: (app) =>
     html`<h1>Operations</h1>
       ${app.state.cluster?.topology === 'sharded' ? parts(app) : html`<p>Without routers, nothing is routed.</p>`}`,
-  drawn(app) {
-    drawRates(app)
+  drawn() {
     if (isNew) document.querySelector('.chosen')?.scrollIntoView({ block: 'nearest' })
     isNew = false
   },

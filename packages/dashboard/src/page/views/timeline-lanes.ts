@@ -1,27 +1,13 @@
 /** Events as bars and marks in lanes, for the timeline. */
+import type { TimelineItem, TimelineLane } from '@shardlab/report'
 import type { LiveOperations, StreamedEvent } from '../../stream/deltas.js'
 import { operationsKeptMs } from '../../stream/live-state.js'
 import { ratesOf } from '../operation-sums.js'
 import { rateText } from '../text.js'
 
-export interface TimelineItem {
-  readonly fromMs: number
-  /** null: it has not ended; the same as `fromMs`: an instant. */
-  readonly toMs: number | null
-  readonly text: string
-  readonly kind: 'fine' | 'warn' | 'bad'
-  /** Of the height of the lane. Absent: all of it. */
-  readonly share?: number
-}
-
-export interface TimelineLane {
-  readonly name: string
-  readonly items: readonly TimelineItem[]
-}
-
 interface OpenItem extends TimelineItem {
   toMs: number | null
-  kind: TimelineItem['kind']
+  tone: TimelineItem['tone']
   text: string
 }
 
@@ -39,14 +25,14 @@ export function lanesOf(events: readonly StreamedEvent[]): TimelineLane[] {
     if (item !== undefined) item.toMs = atMs
     return item
   }
-  const instant = (lane: LaneName, atMs: number, text: string, kind: TimelineItem['kind']): void => {
-    lanes[lane].push({ fromMs: atMs, toMs: atMs, text, kind })
+  const instant = (lane: LaneName, atMs: number, text: string, tone: TimelineItem['tone']): void => {
+    lanes[lane].push({ fromMs: atMs, toMs: atMs, text, tone })
   }
   for (const event of events) {
     const { atMs } = event
     switch (event.type) {
       case 'fault-applied':
-        begin('faults', event.id, { fromMs: atMs, toMs: null, text: event.fault, kind: 'warn' })
+        begin('faults', event.id, { fromMs: atMs, toMs: null, text: event.fault, tone: 'warn' })
         break
       case 'fault-healed':
         end(event.id, atMs)
@@ -54,7 +40,7 @@ export function lanesOf(events: readonly StreamedEvent[]): TimelineLane[] {
       case 'member': {
         const { member, state } = event
         if (state === 'started') end(member, atMs)
-        else begin('members', member, { fromMs: atMs, toMs: null, text: `${member} ${state}`, kind: 'bad' })
+        else begin('members', member, { fromMs: atMs, toMs: null, text: `${member} ${state}`, tone: 'bad' })
         break
       }
       case 'election':
@@ -67,9 +53,9 @@ export function lanesOf(events: readonly StreamedEvent[]): TimelineLane[] {
         const { id, stage, from, to } = event
         if (stage === 'committed' || stage === 'aborted') {
           const ended = end(id, atMs)
-          if (ended !== undefined) ended.kind = stage === 'committed' ? 'fine' : 'bad'
+          if (ended !== undefined) ended.tone = stage === 'committed' ? 'fine' : 'bad'
         } else if (!open.has(id))
-          begin('migrations', id, { fromMs: atMs, toMs: null, text: `${event.ns}: ${from} → ${to}`, kind: 'fine' })
+          begin('migrations', id, { fromMs: atMs, toMs: null, text: `${event.ns}: ${from} → ${to}`, tone: 'fine' })
         break
       }
       case 'balancer-round': {
@@ -97,7 +83,7 @@ export function errorLaneOf(operations: readonly LiveOperations[], endMs: number
   const items = failed.flatMap((rate, i): TimelineItem[] => {
     const fromMs = endMs - (errorSeconds - i) * 1000
     const text = `${rateText(rate)} failed operations a second`
-    return rate === 0 ? [] : [{ fromMs, toMs: fromMs + 1000, text, kind: 'bad', share: rate / most }]
+    return rate === 0 ? [] : [{ fromMs, toMs: fromMs + 1000, text, tone: 'bad', share: rate / most }]
   })
   return items.length === 0 ? null : { name: 'errors', items }
 }
