@@ -16,6 +16,8 @@ export interface NatsLink {
   error(): OptionError | null
   /** Called once, at once if the connection has ended. */
   onGone(listener: (error: OptionError) => void): void
+  /** For consumers of JetStream: a restarted server has lost them, which they notice late. */
+  onReconnect(listener: () => void): void
   close(): Promise<void>
 }
 
@@ -40,6 +42,7 @@ export async function connectNats(options: NatsOptions, name: string): Promise<N
   }
   const { goneMs = goneMsDefault } = options
   const listeners: ((error: OptionError) => void)[] = []
+  const reconnectListeners: (() => void)[] = []
   let error: OptionError | null = null
   let isClosing = false
   const giveUp = (text: string): void => {
@@ -48,10 +51,12 @@ export async function connectNats(options: NatsOptions, name: string): Promise<N
     for (const listener of listeners.splice(0)) listener(error)
     void connection.close()
   }
-  if (goneMs !== null)
-    void watch(connection, goneMs, () =>
-      giveUp(`NATS at ${address} has been gone for ${goneMs / 1000} seconds: start it again, then this command`),
-    )
+  void watch(connection, {
+    goneMs,
+    onGone: () =>
+      giveUp(`NATS at ${address} has been gone for ${goneMs! / 1000} seconds: start it again, then this command`),
+    onReconnect: () => reconnectListeners.forEach((listener) => listener()),
+  })
   void connection
     .closed()
     .then((reason) => giveUp(`NATS at ${address} has closed the connection: ${messageOf(reason ?? 'no reason given')}`))
@@ -63,6 +68,7 @@ export async function connectNats(options: NatsOptions, name: string): Promise<N
       if (error === null) listeners.push(listener)
       else listener(error)
     },
+    onReconnect: (listener) => void reconnectListeners.push(listener),
     close() {
       isClosing = true
       return connection.close()
@@ -70,14 +76,21 @@ export async function connectNats(options: NatsOptions, name: string): Promise<N
   }
 }
 
-async function watch(connection: NatsConnection, goneMs: number, onGone: () => void): Promise<void> {
+interface Watch {
+  /** null: never. */
+  readonly goneMs: number | null
+  readonly onGone: () => void
+  readonly onReconnect: () => void
+}
+
+async function watch(connection: NatsConnection, { goneMs, onGone, onReconnect }: Watch): Promise<void> {
   let alarm: NodeJS.Timeout | undefined
   for await (const { type } of connection.status()) {
-    if (type === 'disconnect') alarm ??= setTimeout(onGone, goneMs)
-    if (type === 'reconnect' || type === 'close') {
-      clearTimeout(alarm)
-      alarm = undefined
-    }
+    if (type === 'disconnect' && goneMs !== null) alarm ??= setTimeout(onGone, goneMs)
+    if (type !== 'reconnect' && type !== 'close') continue
+    clearTimeout(alarm)
+    alarm = undefined
+    if (type === 'reconnect') onReconnect()
   }
 }
 

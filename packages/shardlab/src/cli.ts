@@ -20,6 +20,10 @@ await runProgram({
     const { swarm } = await import('./commands/swarm.js')
     process.exitCode = await swarm(options)
   },
+  worker: async (options) => {
+    const { worker } = await import('./commands/worker.js')
+    process.exitCode = await worker(options)
+  },
   dashboard: async (options) => {
     const { dashboard } = await import('./commands/dashboard.js')
     await dashboard(options)

@@ -16,6 +16,7 @@ import { addUniqueCommand, type UniqueAction, type UniqueCommandOptions } from '
 import { addUpCommand, type UpOptions } from './commands/up-options.js'
 import { addWatchCommand, type WatchCommandOptions } from './commands/watch-options.js'
 import { addWhichCommand, type WhichProgram } from './commands/which-options.js'
+import { addWorkerCommand, type WorkerCommandOptions } from './commands/worker-options.js'
 
 export interface CommandRunners {
   readonly up: (options: UpOptions) => Promise<void>
@@ -23,6 +24,7 @@ export interface CommandRunners {
   readonly load: (options: LoadCommandOptions) => Promise<void>
   readonly simulate: (scenario: string | undefined, options: SimulateOptions) => Promise<void>
   readonly swarm: (options: SwarmCommandOptions) => Promise<void>
+  readonly worker: (options: WorkerCommandOptions) => Promise<void>
   readonly dashboard: (options: DashboardOptions) => Promise<void>
   readonly events: (options: EventsOptions) => Promise<void>
   readonly explainBalance: (options: ExplainBalanceOptions) => Promise<void>
@@ -71,6 +73,7 @@ export function createProgram(runners: CommandRunners): Command {
   program.commandsGroup('Simulate clusters in virtual time:')
   addSimulateCommand(program, runners.simulate)
   addSwarmCommand(program, runners.swarm)
+  addWorkerCommand(program, runners.worker)
   program.commandsGroup('Set up a project:')
   addDoctorCommand(program, runners.doctor)
   addWhichCommand(program, runners.which)

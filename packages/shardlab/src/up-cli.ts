@@ -21,6 +21,7 @@ export function runUpProgram(): Promise<void> {
     load: notHere,
     simulate: notHere,
     swarm: notHere,
+    worker: notHere,
     dashboard: notHere,
     events: notHere,
     explainBalance: notHere,

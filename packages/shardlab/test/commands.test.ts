@@ -25,6 +25,7 @@ const runners = {
   explainBalance: nothing,
   simulate: nothing,
   swarm: nothing,
+  worker: nothing,
   watch: nothing,
   which: nothing,
   doctor: nothing,

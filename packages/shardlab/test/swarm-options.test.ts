@@ -1,8 +1,9 @@
 import t from 'tap'
 import { Command, CommanderError } from 'commander'
 import type { SwarmReport } from '@shardlab/scenario'
-import { jsonOf } from '../src/commands/swarm.js'
+import { jsonOf, swarm } from '../src/commands/swarm.js'
 import { addSwarmCommand, type SwarmCommandOptions } from '../src/commands/swarm-options.js'
+import { worker } from '../src/commands/worker.js'
 
 async function parse(...args: string[]): Promise<SwarmCommandOptions> {
   let seen: SwarmCommandOptions | null = null
@@ -43,6 +44,11 @@ t.test('swarm passes its options with their types and refuses wrong ones', async
     'r.html',
   ]
   t.same(await parse(...limits), { clients: 1, steps: 6, shards: 2, mongos: 1, members: 3, report: 'r.html' })
+  t.same(await parse('--nats', 'nats://build1', '--job', 'night', '--nats-tls-ca', 'ca.pem'), {
+    nats: 'nats://build1',
+    job: 'night',
+    natsTlsCa: 'ca.pem',
+  })
   for (const args of [
     ['--runs', '0'],
     ['--steps', '0'],
@@ -64,4 +70,13 @@ t.test('the JSON of a swarm has the replay command and the timeline of each fail
   const failed = [{ seed: 7, replay: 'shardlab swarm --seed 7 --runs 1', timeline }]
   const report = { runs: 1, failed, traceHashes: { 7: 'ab' }, coverage: { missing: [] } } as unknown as SwarmReport
   t.same(JSON.parse(jsonOf(report)), { runs: 1, failed, traceHashes: { 7: 'ab' }, coverage: { missing: [] } })
+})
+
+t.test('options of NATS without its address are refused', async (t) => {
+  for (const flags of [{ job: 'night' }, { natsCreds: 'file' }])
+    await t.rejects(swarm({ runs: 1, ...flags }), {
+      name: 'OptionError',
+      message: '--job and the options of NATS need --nats with the address of the server',
+    })
+  await t.rejects(worker({}), { name: 'OptionError', message: /^worker needs --nats with the address of the server/ })
 })

@@ -26,6 +26,7 @@ async function parse(
     events: async () => {},
     explainBalance: async () => {},
     simulate: async () => {},
+    worker: async () => {},
     swarm: async () => {},
     host: async () => {},
   })

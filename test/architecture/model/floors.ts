@@ -25,6 +25,7 @@ export const floors: Readonly<Record<string, number>> = {
   load: 7,
   dashboard: 7,
   cluster: 8,
+  jobs: 8,
   scenario: 9,
   shardlab: 10,
   testing: 10,

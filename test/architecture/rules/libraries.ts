@@ -62,6 +62,13 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
     yaml: { reason: 'workload files, with the position of every node' },
     zod: { reason: 'what a workload file may say' },
   },
+  jobs: {
+    '@nats-io/jetstream': { reason: 'stored queues of jobs and results, loaded with the first one' },
+    '@nats-io/transport-node': { reason: 'its errors and units of time' },
+    msgpackr: { reason: 'messages of jobs, which every msgpack reader can read' },
+    nanoid: { reason: 'names of runs, which people see and type' },
+    piscina: { reason: 'jobs on the cores of a machine' },
+  },
   dashboard: {
     'lit-html': { reason: 'templates of the page, which escape what they show; bundled into it' },
     uplot: { reason: 'charts over time of the page; bundled into it' },
@@ -80,7 +87,6 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
     mongodb: { reason: 'loads dumps; follows the commands of the tested application' },
   },
   scenario: {
-    piscina: { reason: 'runs on several cores: variants of a scenario' },
     yaml: { reason: 'scenario files, with the position of every node' },
     zod: { reason: 'what a scenario file may say' },
   },

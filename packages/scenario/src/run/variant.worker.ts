@@ -1,3 +1,4 @@
+import { threadJob } from '@shardlab/jobs'
 import { playTask } from './play-task.js'
 
-export default playTask
+export default threadJob(playTask)

@@ -1,3 +1,4 @@
+export { swarmJobs } from './job-kind.js'
 export { planOf } from './plan.js'
 export { playSwarm } from './play.js'
 export { isClean, runSwarm } from './run-swarm.js'

@@ -1,45 +1,48 @@
-/** On worker threads, each run in a world of its own, or in this thread. */
-import { Piscina } from 'piscina'
+/** Plays the runs of a swarm in a queue of jobs. */
+import { JobLostError, JobTimeoutError, type JobQueue } from '@shardlab/jobs'
 import { finding } from './finding.js'
 import { planOf } from './plan.js'
-import { playSwarmTask, type SwarmTask } from './swarm-task.js'
-import type { SwarmRun } from './types.js'
+import type { SwarmRun, SwarmTask } from './types.js'
 
-export interface Players {
-  play(task: SwarmTask): Promise<SwarmRun>
-  end(): Promise<void>
-}
+export class Players {
+  readonly #queue: JobQueue<SwarmTask, SwarmRun>
+  readonly #runMsMax: number
 
-/** For debuggers: a member that computes without end leaves this thread no turn for signals. */
-export const inThisThread: Players = { play: playSwarmTask, async end() {} }
+  /**
+   * @param runMsMax real time after which a run on a worker thread fails: while a member computes
+   *   without end, no other limit is noticed
+   */
+  constructor(queue: JobQueue<SwarmTask, SwarmRun>, runMsMax: number) {
+    this.#queue = queue
+    this.#runMsMax = runMsMax
+  }
 
-/**
- * @param runMsMax real time after which a run on a worker thread fails: while a member computes
- *   without end, no other limit is noticed
- */
-export function createPlayers(threads: number, runMsMax: number): Players {
-  // Loaders of the caller, such as a test runner's, would run in each thread.
-  const filename = new URL('./swarm.worker.js', import.meta.url).href
-  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, execArgv: [] })
-  return {
-    async play(task) {
-      const cancellation = new AbortController()
-      const alarm = setTimeout(() => cancellation.abort(), runMsMax)
-      try {
-        return (await pool.run(task, { signal: cancellation.signal })) as SwarmRun
-      } catch (error) {
-        if (!cancellation.signal.aborted) throw error
-        return endlessRun(task, runMsMax)
-      } finally {
-        clearTimeout(alarm)
-      }
-    },
-    end: () => pool.destroy(),
+  /**
+   * @param key of the job; the runs of a seed and their order must depend only on the options of
+   *   the swarm, so that one that is resumed finds their results
+   * @returns null: withdrawn
+   */
+  async play(key: string, task: SwarmTask): Promise<SwarmRun | null> {
+    try {
+      return await this.#queue.run({ key, input: task, msMax: this.#runMsMax })
+    } catch (error) {
+      if (error instanceof JobTimeoutError)
+        return endlessRun(task, `the run did not end within ${this.#runMsMax / 1000} seconds of real time`)
+      if (error instanceof JobLostError) return endlessRun(task, 'the run ended each worker that took it')
+      throw error
+    }
+  }
+
+  withdraw(): Promise<void> {
+    return this.#queue.withdraw()
+  }
+
+  end(): Promise<void> {
+    return this.#queue.end()
   }
 }
 
-function endlessRun({ seed, reduction }: SwarmTask, runMsMax: number): SwarmRun {
-  const sentence = `the run did not end within ${runMsMax / 1000} seconds of real time`
+function endlessRun({ seed, reduction }: SwarmTask, sentence: string): SwarmRun {
   return {
     seed,
     plan: planOf(seed, reduction),

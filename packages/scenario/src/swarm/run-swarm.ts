@@ -2,13 +2,18 @@ import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { allMutationNames } from '@shardlab/actor'
 import { OptionError } from '@shardlab/cluster'
+import { callerQueue, threadQueue, type JobQueue } from '@shardlab/jobs'
 import { coverageOf, coverageRuns } from './coverage.js'
-import { createPlayers, inThisThread, type Players } from './players.js'
+import { swarmJobs } from './job-kind.js'
+import { Players } from './players.js'
 import { checkReduction, limitNames, reductionText } from './reduction.js'
 import { shrink, type Shrunk } from './shrink.js'
-import type { FailedRun, Reduction, SwarmOptions, SwarmProgress, SwarmReport, SwarmRun } from './types.js'
+import { playSwarmTask } from './swarm-task.js'
+import type { FailedRun, Reduction, SwarmOptions, SwarmProgress, SwarmReport, SwarmRun, SwarmTask } from './types.js'
 
 const defaultRuns = 100
+/** Longer timers of Node.js end at once. */
+const timerMsMax = 2 ** 31 - 1
 const defaultRunMsMax = 30 * 60_000
 /** Further failures are not shrunk: shrinking one takes as long as a dozen runs. */
 const shrunkMax = 3
@@ -21,26 +26,26 @@ export async function runSwarm(
   check(options)
   const { seed = 1, minutes, runs = minutes === undefined ? defaultRuns : Infinity, mutation = null } = options
   const reduction = reductionOf(options)
-  const threads = Math.min(runs, options.threads ?? availableParallelism())
-  const players = options.threads === 1 ? inThisThread : createPlayers(threads, options.runMsMax ?? defaultRunMsMax)
+  const queue = await queueOf(options, runs, JSON.stringify({ reduction, mutation }))
+  const players = new Players(queue, options.runMsMax ?? defaultRunMsMax)
   const beganAt = performance.now()
   const spent = (): number => (minutes === undefined ? 0 : (performance.now() - beganAt) / (minutes * 60_000))
   const played: SwarmRun[] = []
   let next = seed
   let failures = 0
-  const shouldContinue = (): boolean =>
-    next < seed + runs &&
-    spent() < 1 &&
-    options.stop?.aborted !== true &&
-    !(options.untilFailure === true && failures > 0)
+  const isOver = (): boolean =>
+    spent() >= 1 || options.stop?.aborted === true || (options.untilFailure === true && failures > 0)
   const playAll = async (): Promise<void> => {
-    while (shouldContinue()) {
-      const run = await players.play({ seed: next++, reduction, mutation, recorded: null })
+    while (next < seed + runs && !isOver()) {
+      const task = { seed: next++, reduction, mutation, recorded: null }
+      const run = await players.play(String(task.seed), task)
+      if (run === null) continue
       played.push(run)
       // A run in this thread leaves no turn for signals.
       await setImmediate()
       const [violation] = run.violations
       if (violation !== undefined) failures++
+      if (isOver()) await players.withdraw()
       const found = violation === undefined ? null : { seed: run.seed, violation }
       onProgress({
         runs: played.length,
@@ -52,12 +57,39 @@ export async function runSwarm(
     }
   }
   try {
-    await Promise.all(Array.from({ length: threads }, playAll))
+    await withdrawing(players, options, () => Promise.all(Array.from({ length: Math.min(runs, queue.depth) }, playAll)))
     played.sort((a, b) => a.seed - b.seed)
     return await reportOf(players, played, options, onProgress)
   } finally {
     await players.end()
   }
+}
+
+/** Withdraws waiting runs when the time is over or the swarm is stopped. */
+async function withdrawing(
+  players: Players,
+  { minutes, stop }: SwarmOptions,
+  play: () => Promise<unknown>,
+): Promise<void> {
+  const withdraw = (): void => void players.withdraw()
+  const alarm = minutes === undefined ? undefined : setTimeout(withdraw, Math.min(timerMsMax, minutes * 60_000))
+  stop?.addEventListener('abort', withdraw)
+  try {
+    await play()
+  } finally {
+    clearTimeout(alarm)
+    stop?.removeEventListener('abort', withdraw)
+  }
+}
+
+async function queueOf(
+  { queue, threads }: SwarmOptions,
+  runs: number,
+  parameters: string,
+): Promise<JobQueue<SwarmTask, SwarmRun>> {
+  if (queue !== undefined) return queue(parameters)
+  if (threads === 1) return callerQueue(playSwarmTask)
+  return threadQueue(swarmJobs, Math.min(runs, threads ?? availableParallelism()))
 }
 
 /** With many runs, everything must also have been reached. */
@@ -112,13 +144,17 @@ async function explain(
 ): Promise<FailedRun> {
   const { seed } = failed
   const { mutation = null } = options
-  const play = (reduction: Reduction): Promise<SwarmRun> => players.play({ seed, reduction, mutation, recorded: null })
+  let attempts = 0
+  const repeat = async (name: string, task: Omit<SwarmTask, 'seed' | 'mutation'>): Promise<SwarmRun> =>
+    // Only runs that are played for the first time are withdrawn.
+    (await players.play(`${seed}-${name}`, { seed, mutation, ...task }))!
+  const play = (reduction: Reduction): Promise<SwarmRun> => repeat(String(++attempts), { reduction, recorded: null })
   const first: Shrunk = { reduction: reductionOf(options), run: failed }
   const { reduction, run } =
     options.shrink === false || !isShrunk ? first : await shrink(play, first.reduction, failed, onAttempt)
   const { violations, plan } = run
   const recorded = violations[0]!
-  const { timeline } = run.turns === Infinity ? run : await players.play({ seed, reduction, mutation, recorded })
+  const { timeline } = run.turns === Infinity ? run : await repeat('timeline', { reduction, recorded })
   const words = [`shardlab swarm --seed ${seed} --runs 1`, reductionText(reduction)]
   if (mutation !== null) words.push(`--mutation ${mutation}`)
   const replay = words.filter((word) => word !== '').join(' ')

@@ -1,3 +1,4 @@
+import { threadJob } from '@shardlab/jobs'
 import { playSwarmTask } from './swarm-task.js'
 
-export default playSwarmTask
+export default threadJob(playSwarmTask)

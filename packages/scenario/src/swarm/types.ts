@@ -1,5 +1,6 @@
 import type { MutationName } from '@shardlab/actor'
 import type { FaultVerbName } from '@shardlab/cluster'
+import type { JobQueue } from '@shardlab/jobs'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import type { Finding } from './finding.js'
 
@@ -93,6 +94,15 @@ export interface Reduction {
   readonly members?: number
 }
 
+/** A run as a job. */
+export interface SwarmTask {
+  readonly seed: number
+  readonly reduction: Reduction
+  readonly mutation: MutationName | null
+  /** The finding for which a timeline is recorded; null: none. */
+  readonly recorded: Pick<Finding, 'ns' | 'ids'> | null
+}
+
 export interface SwarmOptions extends Reduction {
   /** Default 100. */
   readonly runs?: number
@@ -104,6 +114,10 @@ export interface SwarmOptions extends Reduction {
   readonly mutation?: MutationName | null
   /** Default: one per core, and not more than runs. 1: this thread instead of a worker thread. */
   readonly threads?: number
+  /**
+   * Where runs are played instead of on threads. `parameters` are what all runs have in common.
+   */
+  readonly queue?: (parameters: string) => Promise<JobQueue<SwarmTask, SwarmRun>>
   /** On worker threads: real time after which a run fails. Default: 30 minutes. */
   readonly runMsMax?: number
   /** End with the first failed run. Default false. */

@@ -20,6 +20,19 @@ export function addNatsFlags(command: Command, what: string): Command {
     .option('--nats-tls-key <file>', 'key of this certificate')
 }
 
+export interface JobFlags extends NatsFlags {
+  readonly job?: string
+}
+
+/** Of commands whose jobs workers play. */
+export function addJobFlags(command: Command, jobs: string): Command {
+  command.optionsGroup('Workers on other machines:')
+  return addNatsFlags(command, `let the workers of this server play the ${jobs}, as nats://host:4222`).option(
+    '--job <name>',
+    'name of the job; started again with it, the command resumes a job that it did not end',
+  )
+}
+
 /** null: without NATS. */
 export function natsOptions({ nats, natsCreds, natsTlsCa, natsTlsCert, natsTlsKey }: NatsFlags): NatsOptions | null {
   if (nats === undefined) return null

@@ -9,7 +9,7 @@ import type { SwarmProgress } from '@shardlab/scenario'
 export interface SwarmLine {
   show(progress: SwarmProgress): void
   /** A line of text. */
-  print(text: string): void
+  readonly print: (text: string) => void
   end(): void
 }
 

@@ -1,8 +1,9 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { seed } from './argument-parsers.js'
 import { describe } from './help-text.js'
+import { addJobFlags, type JobFlags } from './nats-flags.js'
 
-export interface SwarmCommandOptions {
+export interface SwarmCommandOptions extends JobFlags {
   readonly runs?: number
   readonly seed?: number
   readonly minutes?: number
@@ -25,6 +26,7 @@ export function addSwarmCommand(program: Command, run: (options: SwarmCommandOpt
     'Look for defects of Shardlab with random clusters and faults.\nEach run simulates a cluster, its clients and faults in virtual time, and its seed repeats it.',
     `  shardlab swarm --runs 500
   shardlab swarm --minutes 30 --seed 1000
+  shardlab swarm --runs 2000 --nats nats://build1:4222        on workers, see shardlab worker --help
   shardlab swarm --seed 38 --runs 1 --report seed38.html      replay one run, with a page about it`,
   )
   command
@@ -39,6 +41,7 @@ export function addSwarmCommand(program: Command, run: (options: SwarmCommandOpt
     .option('--shards <n>', 'maximum number of shards', atLeastOne)
     .option('--mongos <n>', 'maximum number of mongoses', atLeastOne)
     .option('--members <n>', 'members of each shard and of the config server', atLeastOne)
+  addJobFlags(command, 'runs')
     .optionsGroup('Results:')
     .option('--report <file>', 'write a page about the failed runs: what happened until the failure')
     .option('--json [file]', 'print the results as one JSON object, or write them to a file')

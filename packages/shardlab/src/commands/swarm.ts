@@ -1,6 +1,15 @@
 import { reportHtml } from '@shardlab/dashboard/report'
-import { isClean, runSwarm, swarmPage, swarmText, type SwarmOptions, type SwarmReport } from '@shardlab/scenario'
+import {
+  isClean,
+  runSwarm,
+  swarmJobs,
+  swarmPage,
+  swarmText,
+  type SwarmOptions,
+  type SwarmReport,
+} from '@shardlab/scenario'
 import { exitCodes } from '../exit-codes.js'
+import { queueOpener } from '../jobs/open-queue.js'
 import { handleSignals } from './interruption.js'
 import { checkWritable, save } from './output-file.js'
 import { swarmLine } from './swarm-line.js'
@@ -10,15 +19,19 @@ import type { SwarmCommandOptions } from './swarm-options.js'
 export async function swarm({ json, report: page, ...options }: SwarmCommandOptions): Promise<number> {
   if (typeof json === 'string') checkWritable(json)
   if (page !== undefined) checkWritable(page)
+  const queue = queueOpener(swarmJobs, options, (text) => line.print(text))
   const line = swarmLine()
   const interruption = handleSignals(() =>
     line.print('stopping; the report follows when the runs in progress have ended. Press Ctrl-C again to end at once.'),
   )
-  interruption.hurry.addEventListener('abort', () => process.exit(interruption.exitCode()))
+  interruption.hurry.addEventListener('abort', () => {
+    void queue.end().finally(() => process.exit(interruption.exitCode()))
+  })
   let report: SwarmReport
   try {
     // runSwarm refuses unknown names.
-    report = await runSwarm({ ...(options as SwarmOptions), stop: interruption.stop }, (progress) =>
+    const run = { ...(options as SwarmOptions), stop: interruption.stop }
+    report = await runSwarm(queue.open === undefined ? run : { ...run, queue: queue.open }, (progress) =>
       line.show(progress),
     )
   } finally {

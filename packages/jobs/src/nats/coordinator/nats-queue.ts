@@ -1,0 +1,305 @@
+/** The coordinator of a run: publishes its jobs, and reads each result once. */
+import type { Subscription } from '@nats-io/transport-node'
+import { OptionError, connectNats, type NatsLink } from '@shardlab/nats'
+import { buildVersion } from '../../build-version.js'
+import { outputOf, type JobOutcome } from '../../threads/thread-job.js'
+import { JobLostError, type Job, type JobKind, type JobQueue } from '../../types.js'
+import { pack, unpack } from '../codec.js'
+import {
+  isAlreadyThere,
+  isNoMessage,
+  isNotFound,
+  openJetStream,
+  persist,
+  publish,
+  type JetStream,
+} from '../jet-stream.js'
+import type { TodoMessage, UpMessage } from '../messages.js'
+import { checkName, consumerName, keyOf, namesOf, newId, wakeSubject, type RunNames } from '../names.js'
+import { partBytesOf, split } from '../parts.js'
+import { becomeCoordinator, openRun } from './open-run.js'
+import type { NatsQueueOptions } from './options.js'
+import { ResultReader } from './result-reader.js'
+
+/** More jobs than workers can have in progress, and few enough to withdraw them quickly. */
+const depth = 1000
+const checkEveryMs = 2000
+const removalMs = 2000
+
+interface Waiting<Input, Output> {
+  readonly job: Job<Input>
+  readonly resolve: (output: Output | null) => void
+  readonly reject: (error: Error) => void
+  /** In the stream of jobs; null: being published. */
+  seq: number | null
+  isWithdrawn: boolean
+  /** It was lost once. */
+  isRepeated: boolean
+}
+
+/** @throws OptionError if the server or the name cannot be used, or the run is another one */
+export async function openNatsQueue<Input, Output>(
+  kind: JobKind<Input, Output>,
+  options: NatsQueueOptions,
+): Promise<NatsQueue<Input, Output>> {
+  const names = namesOf(options.name === undefined ? newId() : checkName(options.name))
+  const link = await connectNats(options.nats, `shardlab ${kind.name} ${names.name}`)
+  try {
+    const partBytes = partBytesOf(link)
+    const jetStream = await openJetStream(link)
+    const presence = await becomeCoordinator(jetStream, names)
+    const { version = buildVersion(), parameters = '', ackWaitMs } = options
+    const isResumed = await openRun(jetStream, names, { kind: kind.name, version, parameters }, ackWaitMs)
+    const queue = new NatsQueue<Input, Output>(jetStream, names, { partBytes, isResumed, presence })
+    await queue.begin()
+    return queue
+  } catch (error) {
+    await link.close()
+    throw error
+  }
+}
+
+export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
+  readonly depth = depth
+  readonly name: string
+  /** Without password. */
+  readonly address: string
+  /** An earlier coordinator has begun the run. */
+  readonly isResumed: boolean
+  /** Results of an earlier coordinator. */
+  stored = 0
+  readonly #jetStream: JetStream
+  readonly #names: RunNames
+  readonly #partBytes: number
+  readonly #reader: ResultReader<Output>
+  readonly #waiting = new Map<string, Waiting<Input, Output>>()
+  /** Of jobs that have not been given to this coordinator yet. */
+  readonly #early = new Map<string, JobOutcome<Output>>()
+  readonly #done = new Set<string>()
+  readonly #subscriptions: readonly Subscription[]
+  readonly #checks: NodeJS.Timeout
+  #isWaking = false
+  #isStopped = false
+  #isChecking = false
+  #failure: Error | null = null
+  #ending: Promise<void> | null = null
+
+  constructor(
+    jetStream: JetStream,
+    names: RunNames,
+    { partBytes, isResumed, presence }: { partBytes: number; isResumed: boolean; presence: Subscription },
+  ) {
+    this.#jetStream = jetStream
+    this.#names = names
+    this.name = names.name
+    this.address = jetStream.link.address
+    this.isResumed = isResumed
+    this.#partBytes = partBytes
+    this.#reader = new ResultReader(jetStream, names, (key, outcome) => this.#onResult(key, outcome))
+    const { connection } = this.#link
+    const callback = (_: unknown, { subject, data }: { subject: string; data: Uint8Array }): void =>
+      this.#onUp(keyOf(subject), unpack<UpMessage>(data))
+    this.#subscriptions = [presence, connection.subscribe(names.up('*'), { callback })]
+    this.#checks = setInterval(() => void this.#check(), checkEveryMs)
+    this.#link.onGone((error) => this.#fail(error))
+  }
+
+  /** Reads the stored results. */
+  async begin(): Promise<void> {
+    const reading = this.#reader.read()
+    reading.catch((error: unknown) => this.#fail(error))
+    await Promise.race([this.#reader.caughtUp(), reading])
+    this.stored = this.#early.size
+  }
+
+  async run(job: Job<Input>): Promise<Output | null> {
+    if (this.#failure !== null) throw this.#failure
+    const early = this.#early.get(job.key)
+    if (early !== undefined) {
+      this.#early.delete(job.key)
+      this.#done.add(job.key)
+      return outputOf(early)
+    }
+    return new Promise((resolve, reject) => {
+      const waiting = { job, resolve, reject, seq: null, isWithdrawn: false, isRepeated: false }
+      this.#waiting.set(job.key, waiting)
+      this.#publish(waiting).catch((error: unknown) => this.#fail(error))
+    })
+  }
+
+  post(key: string, message: unknown): void {
+    this.#link.connection.publish(this.#names.down(key), pack(message))
+  }
+
+  async withdraw(): Promise<void> {
+    if (this.#failure !== null) return
+    const all = [...this.#waiting.values()]
+    for (const waiting of all) waiting.isWithdrawn = true
+    await this.#withdrawUntaken(all).catch((error: unknown) => this.#fail(error))
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#link.connection.publish(this.#names.stop)
+  }
+
+  end(): Promise<void> {
+    this.#ending ??= this.#end()
+    return this.#ending
+  }
+
+  async #end(): Promise<void> {
+    clearInterval(this.#checks)
+    this.#reader.end()
+    for (const subscription of this.#subscriptions) subscription.unsubscribe()
+    if (this.#link.error() === null) await Promise.race([this.#remove(), timeout(removalMs)])
+    await this.#link.close()
+  }
+
+  get #link(): NatsLink {
+    return this.#jetStream.link
+  }
+
+  async #remove(): Promise<void> {
+    const { manager } = this.#jetStream
+    const { todoStream, dataStream, ended } = this.#names
+    await Promise.allSettled([manager.streams.delete(todoStream), manager.streams.delete(dataStream)])
+    this.#link.connection.publish(ended)
+    await this.#link.connection.flush().catch(() => {})
+  }
+
+  async #publish(waiting: Waiting<Input, Output>): Promise<void> {
+    const { key, input, msMax = null } = waiting.job
+    const { todoStream, todo } = this.#names
+    const bytes = pack(input)
+    const message: TodoMessage =
+      bytes.length <= this.#partBytes
+        ? { input: bytes, parts: [], msMax }
+        : { input: null, parts: await this.#store(key, bytes), msMax }
+    try {
+      waiting.seq = await publish(this.#jetStream, todoStream, todo(key), pack(message))
+    } catch (error) {
+      if (!isAlreadyThere(error)) throw error
+      waiting.seq = await this.#seqOf(key)
+    }
+    if (waiting.isWithdrawn) await this.#withdrawUntaken([waiting])
+    else this.#wake()
+  }
+
+  /** @returns the sequence numbers of the parts */
+  #store(key: string, bytes: Uint8Array): Promise<number[]> {
+    const { dataStream, input } = this.#names
+    return Promise.all(
+      split(bytes, this.#partBytes).map((part) => publish(this.#jetStream, dataStream, input(key), part)),
+    )
+  }
+
+  /** null: the job has just been acknowledged. */
+  async #seqOf(key: string): Promise<number | null> {
+    try {
+      const { todoStream, todo } = this.#names
+      const message = await persist(this.#jetStream, () =>
+        this.#jetStream.manager.streams.getMessage(todoStream, { last_by_subj: todo(key) }),
+      )
+      return message?.seq ?? null
+    } catch (error) {
+      if (isNotFound(error) || isNoMessage(error)) return null
+      throw error
+    }
+  }
+
+  /** Those that are being published follow when they are. */
+  async #withdrawUntaken(all: readonly Waiting<Input, Output>[]): Promise<void> {
+    const { delivered } = await persist(this.#jetStream, () =>
+      this.#jetStream.manager.consumers.info(this.#names.todoStream, consumerName),
+    )
+    const untaken = all.filter(({ seq }) => seq !== null && seq > delivered.stream_seq)
+    await Promise.all(
+      untaken.map(async ({ job: { key }, resolve }) => {
+        await this.#purge(key)
+        this.#waiting.delete(key)
+        resolve(null)
+      }),
+    )
+  }
+
+  async #purge(key: string): Promise<void> {
+    const { todoStream, todo } = this.#names
+    await persist(this.#jetStream, () => this.#jetStream.manager.streams.purge(todoStream, { filter: todo(key) }))
+  }
+
+  /** Once for all jobs that are published together. */
+  #wake(): void {
+    if (this.#isWaking) return
+    this.#isWaking = true
+    setImmediate(() => {
+      this.#isWaking = false
+      if (!this.#link.connection.isClosed()) this.#link.connection.publish(wakeSubject)
+    })
+  }
+
+  #onResult(key: string, outcome: JobOutcome<Output>): void {
+    if (this.#done.has(key)) return
+    const waiting = this.#waiting.get(key)
+    if (waiting === undefined) {
+      if (!this.#early.has(key)) this.#early.set(key, outcome)
+      return
+    }
+    this.#done.add(key)
+    this.#waiting.delete(key)
+    try {
+      waiting.resolve(outputOf(outcome))
+    } catch (error) {
+      waiting.reject(error as Error)
+    }
+  }
+
+  #onUp(key: string, { attempt, type, content }: UpMessage): void {
+    if (type === 'taken' && this.#isStopped) this.stop()
+    if (type === 'message') this.#waiting.get(key)?.job.onMessage?.(content, attempt)
+    if (type === 'failed') this.#fail(new OptionError(String(content)))
+  }
+
+  /** Finds jobs that the server will give to no worker any more. */
+  async #check(): Promise<void> {
+    if (this.#isChecking || this.#waiting.size === 0 || this.#failure !== null) return
+    this.#isChecking = true
+    try {
+      const published = [...this.#waiting.values()].filter(({ seq }) => seq !== null)
+      const { num_pending, num_ack_pending } = await persist(this.#jetStream, () =>
+        this.#jetStream.manager.consumers.info(this.#names.todoStream, consumerName),
+      )
+      if (num_pending > 0 || num_ack_pending > 0 || !(await this.#reader.isUpToDate())) return
+      for (const waiting of published) if (this.#waiting.has(waiting.job.key)) await this.#repeat(waiting)
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      this.#isChecking = false
+    }
+  }
+
+  async #repeat(waiting: Waiting<Input, Output>): Promise<void> {
+    const { key } = waiting.job
+    await this.#purge(key)
+    if (waiting.isRepeated) {
+      this.#waiting.delete(key)
+      waiting.reject(
+        new JobLostError(`job ${key} ended the workers that took it, or none of them has stored its result`),
+      )
+      return
+    }
+    waiting.isRepeated = true
+    await this.#publish(waiting)
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== null) return
+    this.#failure = isNotFound(error)
+      ? new OptionError(`the job ${this.name} was removed from NATS at ${this.address}`)
+      : (error as Error)
+    for (const { reject } of this.#waiting.values()) reject(this.#failure)
+    this.#waiting.clear()
+  }
+}
+
+const timeout = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref())

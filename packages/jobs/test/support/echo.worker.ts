@@ -1,0 +1,4 @@
+import { threadJob } from '../../src/index.js'
+import { echo } from './echo.js'
+
+export default threadJob(echo)

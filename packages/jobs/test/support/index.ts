@@ -1,0 +1,1 @@
+export { JobWatch } from './job-watch.js'
