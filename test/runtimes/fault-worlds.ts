@@ -9,7 +9,7 @@ import {
   type MemberInfo,
 } from '@shardlab/cluster'
 import { RawClient } from '../support/raw-client.js'
-import { hosts, liveOptions, type LiveRuntime } from './live-options.js'
+import { hasNats, liveOptions, type LiveRuntime } from './live-options.js'
 
 export interface FaultWorld {
   readonly name: string
@@ -36,11 +36,12 @@ export const faultWorlds: Readonly<Record<string, () => Promise<FaultWorld>>> = 
   threads: () => startLive('threads'),
   inline: () => startLive('inline'),
   simulated: startSimulated,
-  ...(hosts === null ? {} : { nats: () => startLive('nats') }),
+  ...(hasNats ? { nats: () => startLive('nats') } : {}),
 }
 
 async function startLive(runtime: LiveRuntime): Promise<FaultWorld> {
-  const cluster = await ShardedCluster.start({ ...options, ...liveOptions(runtime) })
+  const live = await liveOptions(runtime)
+  const cluster = await ShardedCluster.start({ ...options, ...live.options })
   const clients = new Map<string, RawClient>()
   const close = (member: string): void => {
     clients.get(member)?.close()
@@ -63,6 +64,7 @@ async function startLive(runtime: LiveRuntime): Promise<FaultWorld> {
     async stop() {
       for (const member of [...clients.keys()]) close(member)
       await cluster.stop()
+      await live.close()
     },
   }
 }

@@ -1,7 +1,7 @@
 /** One interface to the three runtimes: commands and replies as bytes. */
 import { createSimulatedCluster, ShardedCluster, type ClusterOptions, type MemberInfo } from '@shardlab/cluster'
 import { RawClient } from '../support/raw-client.js'
-import { hosts, liveOptions, type LiveRuntime } from './live-options.js'
+import { hasNats, liveOptions, type LiveRuntime } from './live-options.js'
 
 export type Sequences = readonly (readonly [string, readonly Uint8Array[]])[]
 
@@ -28,11 +28,12 @@ export const worlds: Readonly<Record<string, () => Promise<World>>> = {
   threads: () => startLive('threads'),
   inline: () => startLive('inline'),
   simulated: startSimulated,
-  ...(hosts === null ? {} : { nats: () => startLive('nats') }),
+  ...(hasNats ? { nats: () => startLive('nats') } : {}),
 }
 
 async function startLive(runtime: LiveRuntime): Promise<World> {
-  const cluster = await ShardedCluster.start({ ...options, ...liveOptions(runtime) })
+  const live = await liveOptions(runtime)
+  const cluster = await ShardedCluster.start({ ...options, ...live.options })
   const clients = new Map<string, RawClient>()
   const clientOf = async (member: string): Promise<RawClient> => {
     const known = clients.get(member)
@@ -54,6 +55,7 @@ async function startLive(runtime: LiveRuntime): Promise<World> {
     async stop() {
       for (const client of clients.values()) client.close()
       await cluster.stop()
+      await live.close()
     },
   }
 }

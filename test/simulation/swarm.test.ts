@@ -207,7 +207,7 @@ t.test('a failure has a timeline of its collection and documents', { timeout: 30
     'recording changes nothing',
   )
   const page = swarmPage(report)
-  t.equal(page.title, `Swarm: 1 of ${report.runs} runs failed`)
+  t.match(page.title, /^Swarm: 1 of \d+ runs? failed$/)
   t.equal(partsOf(page, 'timeline')[0]!.entries.length, timeline.length, 'the page has every entry')
   t.strictSame(JSON.parse(JSON.stringify(page)), page, 'JSON keeps all of the page')
 })

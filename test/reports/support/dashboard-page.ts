@@ -11,16 +11,23 @@ export const options = existsSync(executablePath)
   : { skip: `there is no Chromium at ${executablePath}: install it, or name it in CHROMIUM` }
 export const sizes = [1280, 420].map((width) => ({ width, height: 900 }))
 
+/** Several files may share this module in one process, one after the other. */
 let browser: Browser | null = null
-t.teardown(() => browser?.close())
+
+async function openBrowser(): Promise<Browser> {
+  if (browser?.isConnected() === true) return browser
+  const opened = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] })
+  t.teardown(() => opened.close())
+  browser = opened
+  return opened
+}
 
 /**
  * Opens the page, and checks what holds for all of them.
  * @param script runs before those of the page
  */
 export async function onPage(t: Test, url: string, look: (page: Page) => Promise<void>, script = ''): Promise<void> {
-  browser ??= await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] })
-  const page = await browser.newPage({ viewport: sizes[0]! })
+  const page = await (await openBrowser()).newPage({ viewport: sizes[0]! })
   page.setDefaultTimeout(20_000)
   const wrong: string[] = []
   page.on('pageerror', ({ message }) => wrong.push(message))
