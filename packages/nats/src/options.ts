@@ -22,7 +22,7 @@ const defaultPort = 4222
 export function connectionOptions(options: NatsOptions): NodeConnectionOptions {
   const urls = options.url.split(',').map((text) => parseUrl(text.trim()))
   const [{ username, password }] = urls as [URL]
-  const user = decodeURIComponent(username)
+  const user = decoded(username)
   const { tlsCaFile, tlsCertFile, tlsKeyFile, credsFile } = options
   if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined))
     throw new OptionError(
@@ -39,14 +39,25 @@ export function connectionOptions(options: NatsOptions): NodeConnectionOptions {
     ...(credsFile === undefined
       ? {}
       : { authenticator: credsAuthenticator(new TextEncoder().encode(read(credsFile, '--nats-creds'))) }),
-    ...(user === '' ? {} : password === '' ? { token: user } : { user, pass: decodeURIComponent(password) }),
+    ...(user === '' ? {} : password === '' ? { token: user } : { user, pass: decoded(password) }),
     ...(isTls ? { tls } : {}),
+  }
+}
+
+/** @throws OptionError */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new OptionError('the login in the address of NATS has a % that is no code of a character: write it as %25')
   }
 }
 
 /** For messages. */
 export function withoutPassword({ url }: NatsOptions): string {
-  return url.replace(/\/\/[^@]*@/g, '//***@')
+  const at = url.lastIndexOf('@')
+  // A login may have any characters.
+  return at < 0 ? url : `${/^\w+:\/\//.exec(url)?.[0] ?? ''}***@${url.slice(at + 1)}`
 }
 
 function parseUrl(text: string): URL {

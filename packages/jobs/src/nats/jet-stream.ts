@@ -74,8 +74,12 @@ export const isNotFound = (error: unknown): boolean =>
   [JetStreamApiCodes.StreamNotFound, JetStreamApiCodes.ConsumerNotFound].some((code) => code === codeOf(error)) ||
   /^(consumer|stream) deleted/i.test(messageOf(error))
 
-/** The server did not answer a worker that waited for a job; the next request shows why. */
-export const isSilence = (error: unknown): boolean => messageOf(error).startsWith('heartbeats missed')
+/**
+ * A worker that waited for a job got no answer, or a status such as that of a server that shuts
+ * down. The next request shows why.
+ */
+export const isSilence = (error: unknown): boolean =>
+  messageOf(error).startsWith('heartbeats missed') || (error as Error).name === 'JetStreamStatusError'
 
 export const isNoMessage = (error: unknown): boolean => codeOf(error) === JetStreamApiCodes.NoMessageFound
 

@@ -46,12 +46,17 @@ export async function runScenario(
     void queue.withdraw()
   }
   stop?.addEventListener('abort', onStop)
+  const runs: (VariantRun | null)[] = variants.map(() => null)
+  let next = 0
+  const playAll = async (): Promise<void> => {
+    while (next < variants.length && stop?.aborted !== true) {
+      const i = next++
+      const input = { scenario: variants[i]!, allowCode }
+      runs[i] = await queue.run({ key: String(i), input, onMessage: (share) => note(i, Number(share)) })
+    }
+  }
   try {
-    const runs = await Promise.all(
-      variants.map((scenario, i) =>
-        queue.run({ key: String(i), input: { scenario, allowCode }, onMessage: (share) => note(i, Number(share)) }),
-      ),
-    )
+    await Promise.all(Array.from({ length: Math.min(variants.length, queue.depth) }, playAll))
     return runs.filter((run) => run !== null)
   } catch (error) {
     throw ownError(error)

@@ -1,6 +1,7 @@
 /** The coordinator of a run: publishes its jobs, and reads each result once. */
+import { createHash } from 'node:crypto'
 import type { Subscription } from '@nats-io/transport-node'
-import { OptionError, connectNats, type NatsLink } from '@shardlab/nats'
+import { connectNats, listen, OptionError, type NatsLink } from '@shardlab/nats'
 import { buildVersion } from '../../build-version.js'
 import { outputOf, type JobOutcome } from '../../threads/thread-job.js'
 import { JobLostError, type Job, type JobKind, type JobQueue } from '../../types.js'
@@ -44,17 +45,27 @@ export async function openNatsQueue<Input, Output>(
 ): Promise<NatsQueue<Input, Output>> {
   const names = namesOf(options.name === undefined ? newId() : checkName(options.name))
   const link = await connectNats(options.nats, `shardlab ${kind.name} ${names.name}`)
+  let queue: NatsQueue<Input, Output> | null = null
   try {
     const partBytes = partBytesOf(link)
     const jetStream = await openJetStream(link)
     const presence = await becomeCoordinator(jetStream, names)
-    const { version = buildVersion(), parameters = '', ackWaitMs } = options
+    const { version = buildVersion(), ackWaitMs } = options
+    // They may be larger than a message.
+    const parameters = createHash('sha256')
+      .update(options.parameters ?? '')
+      .digest('hex')
     const isResumed = await openRun(jetStream, names, { kind: kind.name, version, parameters }, ackWaitMs)
-    const queue = new NatsQueue<Input, Output>(jetStream, names, { partBytes, isResumed, presence })
+    queue = new NatsQueue<Input, Output>(jetStream, names, { partBytes, isResumed, presence })
     await queue.begin()
     return queue
   } catch (error) {
-    await link.close()
+    // One that was resumed is kept.
+    if (queue?.isResumed === false) await queue.end()
+    else {
+      queue?.leave()
+      await link.close()
+    }
     throw error
   }
 }
@@ -76,7 +87,8 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
   /** Of jobs that have not been given to this coordinator yet. */
   readonly #early = new Map<string, JobOutcome<Output>>()
   readonly #done = new Set<string>()
-  readonly #subscriptions: readonly Subscription[]
+  readonly #presence: Subscription
+  readonly #up: Subscription
   readonly #checks: NodeJS.Timeout
   #isWaking = false
   #isStopped = false
@@ -97,9 +109,10 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
     this.#partBytes = partBytes
     this.#reader = new ResultReader(jetStream, names, (key, outcome) => this.#onResult(key, outcome))
     const { connection } = this.#link
-    const callback = (_: unknown, { subject, data }: { subject: string; data: Uint8Array }): void =>
-      this.#onUp(keyOf(subject), unpack<UpMessage>(data))
-    this.#subscriptions = [presence, connection.subscribe(names.up('*'), { callback })]
+    this.#presence = presence
+    this.#up = listen(connection, names.up('*'), ({ subject, data }) =>
+      this.#onUp(keyOf(subject), unpack<UpMessage>(data)),
+    )
     this.#checks = setInterval(() => void this.#check(), checkEveryMs)
     this.#link.onGone((error) => this.#fail(error))
   }
@@ -110,6 +123,12 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
     reading.catch((error: unknown) => this.#fail(error))
     await Promise.race([this.#reader.caughtUp(), reading])
     this.stored = this.#early.size
+  }
+
+  /** Leaves the run on the server. */
+  leave(): void {
+    clearInterval(this.#checks)
+    this.#reader.end()
   }
 
   async run(job: Job<Input>): Promise<Output | null> {
@@ -149,10 +168,11 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
   }
 
   async #end(): Promise<void> {
-    clearInterval(this.#checks)
-    this.#reader.end()
-    for (const subscription of this.#subscriptions) subscription.unsubscribe()
+    this.leave()
+    this.#up.unsubscribe()
     if (this.#link.error() === null) await Promise.race([this.#remove(), timeout(removalMs)])
+    // Last: another coordinator of the name would find a part of the run.
+    this.#presence.unsubscribe()
     await this.#link.close()
   }
 

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { AckPolicy, DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream'
 import { nanos, type Subscription } from '@nats-io/transport-node'
-import { OptionError } from '@shardlab/nats'
+import { listen, OptionError } from '@shardlab/nats'
 import { aboutOf } from '../about.js'
 import { pack, unpack } from '../codec.js'
 import { isNotFound, persist, publish, type JetStream } from '../jet-stream.js'
@@ -72,7 +72,7 @@ export async function becomeCoordinator({ link }: JetStream, { name, coordinator
       `the job ${name} at ${address} is run by process ${unpack<string>(other.data)}: use another name, or wait until it has ended`,
     )
   const me = pack(`${process.pid} on ${hostname()}`)
-  return connection.subscribe(coordinator, { callback: (_, message) => void message.respond(me) })
+  return listen(connection, coordinator, (message) => void message.respond(me))
 }
 
 async function hasConsumer(jetStream: JetStream, { todoStream }: RunNames): Promise<boolean> {

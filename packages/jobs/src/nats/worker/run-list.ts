@@ -1,6 +1,8 @@
 /** Finds the runs on the server, and takes their jobs, from one run after the other. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsMsg } from '@nats-io/jetstream'
 import type { Subscription } from '@nats-io/transport-node'
+import { listen } from '@shardlab/nats'
 import type { JobKind } from '../../types.js'
 import { aboutOf } from '../about.js'
 import { isNotFound, isSilence, persist, type JetStream } from '../jet-stream.js'
@@ -14,6 +16,8 @@ import type { WorkerEvent } from './worker-event.js'
 const pollMs = 1000
 /** The shortest that the client allows. */
 const takeMs = 1000
+/** Until the server is asked again that did not answer. */
+const silenceMs = 200
 
 export interface TakenJob {
   readonly run: Run
@@ -44,7 +48,7 @@ export class RunList {
     this.#version = version
     this.#kinds = kinds
     this.#onEvent = onEvent
-    this.#subscription = jetStream.link.connection.subscribe(wakeSubject, { callback: () => this.#onNews() })
+    this.#subscription = listen(jetStream.link.connection, wakeSubject, () => this.#onNews())
   }
 
   /** Waits for a job of any run; null after `stop`. @throws OptionError if the server is gone */
@@ -94,7 +98,9 @@ export class RunList {
       return streams
     })
     for (const [stream, run] of this.#runs) {
-      if (found.includes(stream)) continue
+      // A run that has ended may be followed by another one of its name.
+      const isEnded = run !== 'refused' && run.isEnded
+      if (found.includes(stream) && !isEnded) continue
       this.#runs.delete(stream)
       if (run !== 'refused') run.end()
     }
@@ -152,7 +158,11 @@ export class RunList {
       const message = await persist(this.#jetStream, () => run.consumer.next({ expires: takeMs }))
       return message === null ? null : { run, message }
     } catch (error) {
-      if (isNotFound(error) || isSilence(error)) return null
+      if (isNotFound(error)) return null
+      if (isSilence(error)) {
+        await sleep(silenceMs)
+        return null
+      }
       throw error
     }
   }

@@ -1,6 +1,7 @@
 /** A run as its workers see it. */
 import type { Consumer } from '@nats-io/jetstream'
 import { millis, type Subscription } from '@nats-io/transport-node'
+import { listen } from '@shardlab/nats'
 import type { RunningJob } from '../../threads/job-threads.js'
 import type { JobKind } from '../../types.js'
 import { unpack } from '../codec.js'
@@ -30,11 +31,9 @@ export class Run {
     this.ackWaitMs = ackWaitMs
     const { connection } = link
     this.#subscriptions = [
-      connection.subscribe(names.down('*'), {
-        callback: (_, { subject, data }) => this.running.get(keyOf(subject))?.post(unpack(data)),
-      }),
-      connection.subscribe(names.stop, { callback: () => this.running.forEach((job) => job.stop()) }),
-      connection.subscribe(names.ended, { callback: () => this.end() }),
+      listen(connection, names.down('*'), ({ subject, data }) => this.running.get(keyOf(subject))?.post(unpack(data))),
+      listen(connection, names.stop, () => this.running.forEach((job) => job.stop())),
+      listen(connection, names.ended, () => this.end()),
     ]
   }
 
