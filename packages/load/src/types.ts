@@ -49,6 +49,8 @@ export interface LoadOptions {
   readonly drop?: boolean
   /** Worker threads of the engine. Default: driver 0 (the caller's thread), wire 1. */
   readonly threads?: number
+  /** Lanes on other machines instead of threads; `threads` must be their number. */
+  readonly generators?: GeneratorPool
   /** Wire engine: operations in flight on a connection. Default 1. */
   readonly pipeline?: number
   /** Reads everything back at the end. Default true. */
@@ -74,6 +76,20 @@ export interface LoadOptions {
   readonly stop?: AbortSignal
   /** Aborted: the report is made at once, without the operations in flight and the end check. */
   readonly hurry?: AbortSignal
+}
+
+/** Plays lanes elsewhere, with `serveGenerator`. Options, messages and results are plain data. */
+export interface GeneratorPool {
+  /**
+   * Opens the generator of a lane. If it dies, the pool opens another one for the same options, and
+   * messages come from that one.
+   */
+  open(options: unknown, onMessage: (message: unknown) => void): OpenGenerator
+}
+
+export interface OpenGenerator {
+  readonly result: Promise<unknown>
+  post(message: unknown): void
 }
 
 export interface ClusterSize {

@@ -30,6 +30,7 @@ export async function packShardlab(folder) {
       cli: built('shardlab/dist/src/cli.js'),
       entry: built('cluster/dist/src/workers/entry.js'),
       'lane.worker': built('load/dist/src/run/lane.worker.js'),
+      'generator.worker': built('shardlab/dist/src/jobs/generator.worker.js'),
       'swarm.worker': built('scenario/dist/src/swarm/swarm.worker.js'),
       'variant.worker': built('scenario/dist/src/run/variant.worker.js'),
     },

@@ -16,6 +16,8 @@ export interface JournalData {
   readonly pages: readonly (Page | undefined)[]
   /** Bulk inserts that failed in part: the cycle, and positions of the inserted documents. */
   readonly inPart: readonly (readonly [number, readonly number[]])[]
+  /** Cycles below it that are not noted may have run: their generator died. Default 0. */
+  readonly lostBelow?: number
 }
 
 export class LaneJournal {
@@ -63,6 +65,7 @@ export class Journal {
   outcome(cycle: number, index = 0): 'none' | 'acknowledged' | 'unknown' {
     const [page, at] = this.#find(cycle)
     const outcome = page?.outcome[at] ?? outcomes.none
+    if (outcome === outcomes.none && cycle < (this.#lanes[cycle % this.#lanes.length]!.lostBelow ?? 0)) return 'unknown'
     if (outcome === outcomes.inPart) return this.#inPart.get(cycle)?.has(index) === true ? 'acknowledged' : 'unknown'
     return outcome === outcomes.none ? 'none' : outcome === outcomes.acknowledged ? 'acknowledged' : 'unknown'
   }

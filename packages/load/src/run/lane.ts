@@ -69,6 +69,9 @@ export class Lane {
   readonly #journal: LaneJournal
   readonly #recorder: Recorder
   readonly #pacer = new Pacer()
+  /** A closed loop waits before this cycle. */
+  #cycleLimit = Number.POSITIVE_INFINITY
+  #next = 0
   /** When no further operation may start. */
   #endingAtUs = Number.POSITIVE_INFINITY
   #notBegun = 0
@@ -94,8 +97,26 @@ export class Lane {
     return new Lane(options, workload, engine)
   }
 
-  /** Resolves with one past the highest cycle that may have run. */
-  async run(segment: Segment): Promise<number> {
+  /** The next cycle of the lane. */
+  get next(): number {
+    return this.#next
+  }
+
+  /** Cycles from here on wait for a higher limit, in a closed loop. */
+  limit(cycle: number): void {
+    this.#cycleLimit = cycle
+  }
+
+  /** Another generator has played this segment. */
+  skip({ cyclesSoFar, weights }: Pick<Segment, 'cyclesSoFar' | 'weights'>): void {
+    this.#schedule.begin(cyclesSoFar, weights)
+  }
+
+  /**
+   * Resolves with one past the highest cycle that may have run.
+   * @param fromCycle leaves out the cycles before
+   */
+  async run(segment: Segment, fromCycle = 0): Promise<number> {
     const { lane, lanes } = this.#options
     if (segment.isMeasured && !this.#isMeasuring) this.#engine.transactions?.reset()
     this.#isMeasuring = segment.isMeasured
@@ -105,13 +126,15 @@ export class Lane {
       segment.durationSecs === null ? Number.POSITIVE_INFINITY : segment.startUs + segment.durationSecs * 1e6
     const offsetUs = segment.rate === null ? null : startOffsetUs(segment.rate, segment.durationSecs)
     const allowed = allowedAt(segment.concurrency, segment.durationSecs)
-    let next = first + ((((lane - first) % lanes) + lanes) % lanes)
+    const from = Math.max(first, fromCycle)
+    this.#next = from + ((((lane - from) % lanes) + lanes) % lanes)
+    const isLimited = (): boolean => offsetUs === null && this.#next >= this.#cycleLimit
 
     const take = (): number | null => {
-      if (next >= end || nowUs() >= stopUs || this.#isEnding) return null
-      if (offsetUs !== null && segment.startUs + offsetUs(next - first) >= stopUs) return null
-      const cycle = next
-      next += lanes
+      if (this.#next >= end || nowUs() >= stopUs || this.#isEnding || isLimited()) return null
+      if (offsetUs !== null && segment.startUs + offsetUs(this.#next - first) >= stopUs) return null
+      const cycle = this.#next
+      this.#next += lanes
       return cycle
     }
     const ready = (): { plan: Plan; prepared: unknown } | null => {
@@ -128,6 +151,8 @@ export class Lane {
           if (nowUs() >= stopUs || this.#isEnding) return
           await sleep(5)
         }
+        while (current === null && isLimited() && this.#next < end && nowUs() < stopUs && !this.#isEnding)
+          await sleep(5)
         current ??= ready()
         if (current === null) return
         const { plan, prepared } = current
@@ -153,16 +178,16 @@ export class Lane {
     const slots = Math.ceil(highest(segment.concurrency) / lanes)
     await Promise.all(Array.from({ length: slots }, (_, i) => slot(i)))
     // At a slow rate the last operation may end before its time does.
-    if (segment.rate !== null && stopUs < Number.POSITIVE_INFINITY && next < end && !this.#isEnding)
+    if (segment.rate !== null && stopUs < Number.POSITIVE_INFINITY && this.#next < end && !this.#isEnding)
       await this.#pacer.until(stopUs)
     if (segment.isMeasured && segment.rate !== null) {
       const due = dueBefore(
         segment.rate,
         segment.durationSecs,
       )(Math.min(stopUs, this.#endingAtUs, nowUs()) - segment.startUs)
-      this.#notBegun += Math.max(0, Math.ceil((Math.min(end, first + due) - next) / lanes))
+      this.#notBegun += Math.max(0, Math.ceil((Math.min(end, first + due) - this.#next) / lanes))
     }
-    return next
+    return this.#next
   }
 
   progress(): LaneProgress {

@@ -1,6 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { messageOf, OptionError } from '../option-error.js'
+import type { GeneratorPool } from '../types.js'
 import { Lane, type LaneOptions, type LaneProgress, type LaneResult, type Segment } from './lane.js'
+import type { NotLearned } from './not-learned.js'
+import { RemoteLane } from './remote-lane.js'
 import type { LaneCall } from './serve-lane.js'
 
 interface LaneHandle {
@@ -75,26 +78,42 @@ class ThreadLane implements LaneHandle {
   }
 }
 
+const headStartMs = 20
+/** A message to a generator elsewhere takes longer. */
+const remoteHeadStartMs = 500
+
 export class Lanes {
   readonly #lanes: readonly LaneHandle[]
+  /** All lanes start together after this delay. */
+  readonly headStartMs: number
 
-  private constructor(lanes: readonly LaneHandle[]) {
+  private constructor(lanes: readonly LaneHandle[], headStartMs: number) {
     this.#lanes = lanes
+    this.headStartMs = headStartMs
   }
 
   /**
    * @param threads 0: one lane in this thread
+   * @param generators instead of threads of this process
    * @throws OptionError if a server that replied before refuses connections
    */
-  static async connect(threads: number, options: Omit<LaneOptions, 'lane' | 'lanes'>): Promise<Lanes> {
+  static async connect(
+    threads: number,
+    options: Omit<LaneOptions, 'lane' | 'lanes'>,
+    generators?: { readonly pool: GeneratorPool; readonly notLearned: NotLearned },
+  ): Promise<Lanes> {
     try {
-      return await Lanes.#connect(threads, options)
+      return await Lanes.#connect(threads, options, generators)
     } catch (error) {
       throw new OptionError(`the engine ${options.engine} cannot connect: ${messageOf(error)}`)
     }
   }
 
-  static async #connect(threads: number, options: Omit<LaneOptions, 'lane' | 'lanes'>): Promise<Lanes> {
+  static async #connect(
+    threads: number,
+    options: Omit<LaneOptions, 'lane' | 'lanes'>,
+    generators?: { readonly pool: GeneratorPool; readonly notLearned: NotLearned },
+  ): Promise<Lanes> {
     const lanes = Math.max(1, threads)
     const optionsOf = (lane: number): LaneOptions => ({
       ...options,
@@ -102,10 +121,14 @@ export class Lanes {
       lane,
       lanes,
     })
-    if (threads === 0) return new Lanes([await Lane.connect(optionsOf(0))])
-    const connecting = Array.from({ length: lanes }, (_, i) => ThreadLane.connect(optionsOf(i)))
+    if (threads === 0) return new Lanes([await Lane.connect(optionsOf(0))], headStartMs)
+    const connect = (lane: number): Promise<LaneHandle> =>
+      generators === undefined
+        ? ThreadLane.connect(optionsOf(lane))
+        : RemoteLane.connect(generators.pool, optionsOf(lane), generators.notLearned)
+    const connecting = Array.from({ length: lanes }, (_, i) => connect(i))
     try {
-      return new Lanes(await Promise.all(connecting))
+      return new Lanes(await Promise.all(connecting), generators === undefined ? headStartMs : remoteHeadStartMs)
     } catch (error) {
       for (const lane of await Promise.allSettled(connecting)) if (lane.status === 'fulfilled') await lane.value.close()
       throw error

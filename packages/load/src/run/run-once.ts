@@ -32,8 +32,6 @@ const unchecked = (leftOut: EndCheckReport['leftOut']): EndCheckReport => ({
   ...{ torn: 0, wrongReads: 0 },
   ...{ unknownOutcomes: 0, examples: [] },
 })
-/** All lanes start together after this delay. */
-const headStartMs = 20
 const intervalSecsMin = 0.1
 const intervalsWanted = 200
 const settlingUs = 5e6
@@ -78,10 +76,16 @@ async function measure(
   })
   const placement = await stopping.unlessStopped(reading)
   const intervalUs = intervalOf(load) * 1e6
-  const lanes = await Lanes.connect(load.threads, {
-    ...{ workload: workload.source, placement, engine: load.engine, uri: options.uri, hosts: control.hosts },
-    ...{ concurrency: load.concurrencyMax, pipeline: load.pipeline, intervalUs, check: load.check },
-  })
+  const connecting = Lanes.connect(
+    load.threads,
+    {
+      ...{ workload: workload.source, placement, engine: load.engine, uri: options.uri, hosts: control.hosts },
+      ...{ concurrency: load.concurrencyMax, pipeline: load.pipeline, intervalUs, check: load.check },
+    },
+    options.generators === undefined ? undefined : { pool: options.generators, notLearned },
+  )
+  // Generators wait for workers.
+  const lanes = await (options.generators === undefined ? connecting : stopping.unlessStopped(connecting))
   const counters = await ShardCounters.connect(control)
   const countersBefore = await counters.read()
   const hasTransactions = workload.operations.some(({ transaction }) => transaction !== null)
@@ -98,7 +102,7 @@ async function measure(
   void stopping.stopped.then(() => lanes.stop()).catch(() => {})
   const elapsedSecs = (): number => (measuredSinceUs === 0 ? 0 : Math.max(0, round((nowUs() - measuredSinceUs) / 1e6)))
   const play = async (segment: Omit<Segment, 'cyclesSoFar' | 'startUs' | 'measuredSinceUs'>): Promise<void> => {
-    const startUs = nowUs() + headStartMs * 1000
+    const startUs = nowUs() + lanes.headStartMs * 1000
     if (segment.isMeasured && measuredSinceUs === 0) {
       measuredSinceUs = startUs
       measuredFrom = Math.ceil(cycles / 1000) * 1000

@@ -1,10 +1,11 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { collect, seconds, wholeNumber } from './argument-parsers.js'
+import { collect, count, seconds, wholeNumber } from './argument-parsers.js'
 import { describe } from './help-text.js'
+import { addNatsFlags, type NatsFlags } from './nats-flags.js'
 
 export type RampOption = number | { readonly from: number; readonly to: number }
 
-export interface LoadCommandOptions {
+export interface LoadCommandOptions extends NatsFlags {
   readonly uri?: string
   readonly up?: string
   readonly workload?: string
@@ -27,6 +28,7 @@ export interface LoadCommandOptions {
   readonly shardKey?: string
   readonly drop?: true
   readonly threads?: number
+  readonly generators?: number
   readonly pipeline?: number
   readonly check: boolean
   readonly fault?: string[]
@@ -75,6 +77,8 @@ export function addLoadCommand(program: Command, run: (options: LoadCommandOptio
     .option('--engine <e>', 'driver: the official driver; wire: own connections, faster')
     .option('--threads <n>', 'worker threads; 0: the main thread (default: driver 0, wire 1)', wholeNumber)
     .option('--pipeline <n>', 'with --engine wire: operations in flight on one connection', wholeNumber)
+    .option('--generators <n>', 'parts of the load: threads, or with --nats jobs of workers', count)
+  addNatsFlags(command.optionsGroup('Workers on other machines:'), 'let the workers of this server generate the load')
     .optionsGroup('Results:')
     .option('--expect <e>', 'fail unless this holds, such as "p99<20ms"; may be repeated', collect)
     .option('--no-check', 'skip the end check, which reads every record back')
@@ -99,6 +103,7 @@ Expectations: "p99<20ms", "errors==0", "p99(broadcast)<1s"; one that fails sets 
 
 More examples:
   shardlab load --up "--shards 3" --workload b --rate 2000
+  shardlab load --uri mongodb://db1/ --rate 50000 --generators 8 --nats nats://build1:4222
   shardlab load --up "--shards 4" --fault "crash shard02 at 3s for 2s" --html load.html
   shardlab load --up "" --sweep shards=1..16 --workload route-mix --concurrency 1 --html sweep.html
   shardlab load --up "--shards 4" --workload transactions --transaction-reads 3 --transaction-writes 2

@@ -16,6 +16,9 @@ import {
 } from '@shardlab/load'
 import { reportHtml } from '@shardlab/dashboard/report'
 import { exitCodes } from '../exit-codes.js'
+import { generatorJobs } from '../jobs/generator-kind.js'
+import { generatorPool } from '../jobs/generator-pool.js'
+import { queueOpener } from '../jobs/open-queue.js'
 import { handleSignals } from './interruption.js'
 import { loadLine } from './load-line.js'
 import type { LoadCommandOptions } from './load-options.js'
@@ -32,6 +35,11 @@ export async function load(options: LoadCommandOptions): Promise<number> {
   if (ofCluster && wordsOf(options.up ?? '').some((word) => word === `--${swept}` || word.startsWith(`--${swept}=`)))
     throw new OptionError(`the sweep sets ${swept}: remove --${swept} from --up`)
   for (const path of [options.json, options.html]) if (typeof path === 'string') checkWritable(path)
+  const queue = queueOpener(generatorJobs, options, (text) => line.print(text))
+  if (options.generators !== undefined && options.threads !== undefined)
+    throw new OptionError('--generators and --threads both say how many threads generate the load: remove one of them')
+  if (queue.open !== undefined && options.generators === undefined)
+    throw new OptionError('load --nats needs --generators with their number')
   const line = loadLine()
   const interruption = handleSignals(() =>
     line.print('interrupted: checking and reporting what was measured; a second Ctrl-C skips the check'),
@@ -39,9 +47,11 @@ export async function load(options: LoadCommandOptions): Promise<number> {
   let report: LoadReport
   let cluster: Awaited<ReturnType<NonNullable<typeof startCluster>>> | null = null
   try {
+    const generators = queue.open === undefined ? {} : { generators: generatorPool(await queue.open('')) }
     if (startCluster !== undefined && !ofCluster) cluster = await startCluster({})
     report = await runLoad({
       ...loadOptions(options),
+      ...generators,
       uri: cluster?.uri ?? options.uri ?? '',
       onProgress: line.show,
       expectations,
@@ -55,6 +65,7 @@ export async function load(options: LoadCommandOptions): Promise<number> {
     return interruption.exitCode()!
   } finally {
     line.end()
+    await queue.end()
     await cluster?.stop()
     interruption.end()
   }
@@ -98,7 +109,7 @@ function loadOptions(options: LoadCommandOptions): Omit<LoadOptions, 'uri'> {
     ns: options.ns,
     shardKey: options.shardKey,
     drop: options.drop,
-    threads: options.threads,
+    threads: options.generators ?? options.threads,
     pipeline: options.pipeline,
     check: options.check,
     faults: options.fault,

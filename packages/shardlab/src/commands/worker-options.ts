@@ -11,7 +11,7 @@ export interface WorkerCommandOptions extends NatsFlags {
 export function addWorkerCommand(program: Command, run: (options: WorkerCommandOptions) => Promise<void>): void {
   const command = describe(
     program.command('worker'),
-    'Play jobs of swarm --nats and simulate --nats, until it is stopped.\nStart workers on any machine that reaches the server of NATS.',
+    'Play jobs of swarm, simulate and load with --nats, until it is stopped.\nStart workers on any machine that reaches the server of NATS.',
     `  shardlab worker --nats nats://127.0.0.1:4222
   shardlab worker --nats nats://user:password@build1:4222 --concurrency 4
   shardlab worker --nats tls://build1:4222 --nats-creds worker.creds --nats-tls-ca ca.pem`,

@@ -3,6 +3,7 @@ import { runWorker } from '@shardlab/jobs'
 import { OptionError } from '@shardlab/nats'
 import { swarmJobs, variantJobs } from '@shardlab/scenario/job-kinds'
 import { exitCodes } from '../exit-codes.js'
+import { generatorJobs } from '../jobs/generator-kind.js'
 import { handleSignals } from './interruption.js'
 import { natsOptions } from './nats-flags.js'
 import { workerLine } from './worker-line.js'
@@ -23,7 +24,7 @@ export async function worker({
   try {
     await runWorker({
       nats,
-      kinds: [swarmJobs, variantJobs({ allowCode: allowCode === true })],
+      kinds: [swarmJobs, variantJobs({ allowCode: allowCode === true }), generatorJobs],
       concurrency,
       stop: interruption.stop,
       hurry: interruption.hurry,

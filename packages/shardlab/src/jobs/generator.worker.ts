@@ -1,0 +1,4 @@
+import { threadJob } from '@shardlab/jobs'
+import { serveGenerator } from '@shardlab/load'
+
+export default threadJob(serveGenerator)
