@@ -13,19 +13,23 @@ const world = await TestCluster.start('7.0')
 t.teardown(() => world.stop())
 const { cluster } = world
 
-t.test('the results of generators are one report', { skip: !isLong && 'the other test shows it, too: SHARDLAB_LONG=1' }, async (t) => {
-  const generators = threadGenerators(() => false)
-  const report = await runLoad({ ...smallRun(cluster.uri), threads: 2, concurrency: 4, generators })
-  passed(t, report, 'two generators')
-  t.equal(report.operations, 200, 'each cycle is run by one of them')
-  const { all, byOperation } = report.latencyUs
-  t.equal(all.count, 200)
-  t.equal(
-    Object.values(byOperation).reduce((sum, { count }) => sum + count, 0),
-    200,
-  )
-  t.same(report.measured.notLearned, [])
-})
+t.test(
+  'the results of generators are one report',
+  { skip: !isLong && 'the other test shows it, too: SHARDLAB_LONG=1' },
+  async (t) => {
+    const generators = threadGenerators(() => false)
+    const report = await runLoad({ ...smallRun(cluster.uri), threads: 2, concurrency: 4, generators })
+    passed(t, report, 'two generators')
+    t.equal(report.operations, 200, 'each cycle is run by one of them')
+    const { all, byOperation } = report.latencyUs
+    t.equal(all.count, 200)
+    t.equal(
+      Object.values(byOperation).reduce((sum, { count }) => sum + count, 0),
+      200,
+    )
+    t.same(report.measured.notLearned, [])
+  },
+)
 
 t.test('a generator that dies is replaced, and its writes may have happened or not', async (t) => {
   for (const loop of isLong ? [{ rate: 100 }, {}] : [{ rate: 100 }]) {

@@ -147,7 +147,7 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
   }
 
   post(key: string, message: unknown): void {
-    this.#link.connection.publish(this.#names.down(key), pack(message))
+    this.#send(this.#names.down(key), pack(message))
   }
 
   async withdraw(): Promise<void> {
@@ -159,7 +159,7 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
 
   stop(): void {
     this.#isStopped = true
-    this.#link.connection.publish(this.#names.stop)
+    this.#send(this.#names.stop)
   }
 
   end(): Promise<void> {
@@ -178,6 +178,11 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
 
   get #link(): NatsLink {
     return this.#jetStream.link
+  }
+
+  /** Callers may send while the connection ends. */
+  #send(subject: string, bytes?: Uint8Array): void {
+    if (!this.#link.connection.isClosed()) this.#link.connection.publish(subject, bytes)
   }
 
   async #remove(): Promise<void> {
@@ -254,7 +259,7 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
     this.#isWaking = true
     setImmediate(() => {
       this.#isWaking = false
-      if (!this.#link.connection.isClosed()) this.#link.connection.publish(wakeSubject)
+      this.#send(wakeSubject)
     })
   }
 
