@@ -1,6 +1,6 @@
 /**
  * A swarm on worker processes, of which some are killed: each seed once, as on a single machine.
- * `SHARDLAB_LONG=1`: 2,000 seeds on four workers.
+ * Only with `SHARDLAB_LONG=1`: 2,000 seeds on four workers.
  */
 import t from 'tap'
 import { natsQueue } from '@shardlab/jobs'
@@ -10,7 +10,7 @@ import { runSwarm, swarmJobs, type SwarmOptions } from '@shardlab/scenario'
 import { WorkerProcess } from './worker-process.js'
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
-const size = isLong ? { runs: 2000, workers: 4, killed: 2 } : { runs: 3, workers: 3, killed: 2 }
+const size = { runs: 2000, workers: 4, killed: 2 }
 /** The smallest runs: the test is about their results, not about what they find. */
 const options: SwarmOptions = {
   ...{ seed: 1, runs: size.runs, clients: 1, steps: 1, shards: 1, mongos: 1, members: 1 },
@@ -19,9 +19,9 @@ const options: SwarmOptions = {
 
 t.test(
   'workers that are killed lose no seed, and no seed counts twice',
-  { skip: withoutNats, timeout: isLong ? 7_200_000 : 240_000 },
+  { skip: isLong ? withoutNats : 'only in long runs', timeout: 7_200_000 },
   async (t) => {
-    const expected = await runSwarm({ ...options, ...(isLong ? {} : { threads: 1 }) })
+    const expected = await runSwarm(options)
     const server = await NatsServer.start()
     t.teardown(() => server.stop())
     const watch = await JobWatch.start(server.url)
@@ -30,14 +30,12 @@ t.test(
       natsQueue(swarmJobs, { nats: { url: server.url }, parameters, ackWaitMs: 2000 })
     const running = runSwarm({ ...options, queue })
     const workers: WorkerProcess[] = []
-    if (isLong) for (let i = 0; i < size.workers; i++) workers.push(await WorkerProcess.start(t, server.url))
+    for (let i = 0; i < size.workers; i++) workers.push(await WorkerProcess.start(t, server.url))
     for (let i = 1; i <= size.killed; i++) {
-      if (!isLong) workers.push(await WorkerProcess.start(t, server.url))
       // Each worker has a job in progress at any time.
-      await watch.whenTaken(isLong ? (i * size.runs) / 4 : i)
+      await watch.whenTaken((i * size.runs) / 4)
       await workers.pop()!.kill()
     }
-    if (!isLong) workers.push(await WorkerProcess.start(t, server.url))
     const report = await running
     t.equal(report.runs, size.runs)
     t.same(report, expected)
