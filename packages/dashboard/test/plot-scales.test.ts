@@ -19,7 +19,7 @@ t.test('a logarithmic axis begins and ends at a tick, also with equal values', a
   t.same(range({ scale: 'log', ticks: [1, 2, 4] }, false, 1, 4), [1, 4], 'ticks of its own: the values')
 })
 
-t.test('a vertical axis begins at 0 or where it is told, and does not end at its rounding errors', async (t) => {
+t.test('a vertical axis begins at 0 or at the given start, and ends at its limit or above its values', async (t) => {
   t.same(range({}, true, 5, 100), [0, 105])
   t.same(range({ from: 1 }, true, 1, 1.000_001), [1, 1.05])
   t.same(range({ format: 'integer' }, true, 0, 0), [0, 1])

@@ -50,7 +50,13 @@ async function open(test: Test, { machines = ['m1', 'm2'], machine = {}, runtime
   const states = () => events.flatMap((event) => (event.type === 'member' ? [`${event.member} ${event.state}`] : []))
   const until = (member: string, state: string) =>
     nextEvent(runtime, (event) => event.type === 'member' && event.member === member && event.state === state)
-  return { broker, clients, opened, news, start, supervisor, runtime, events, states, until }
+  /** Cuts it off until the supervisor notices. */
+  const loseM2 = async (): Promise<void> => {
+    const down = until('b2', 'crashed')
+    clients.get('m2')!.isCut = true
+    await down
+  }
+  return { broker, clients, loseM2, opened, news, start, supervisor, runtime, events, states, until }
 }
 
 const soon = (): Promise<unknown> => new Promise(setImmediate)
@@ -119,12 +125,10 @@ t.test('lost calls of the supervisor make the machine join again; its members ke
 })
 
 t.test('a member that is crashed while its machine is silent is ended when the machine is back', async (test) => {
-  const { clients, runtime, until } = await open(test)
+  const { clients, loseM2, runtime } = await open(test)
   await runtime.start([spec('a1', 'forwarder'), spec('b2', 'counter')])
   await ask(runtime, 'b2', 'add', 5)
-  const down = until('b2', 'crashed')
-  clients.get('m2')!.isCut = true
-  await down
+  await loseM2()
   await runtime.crash('b2')
   clients.get('m2')!.isCut = false
   // As soon as it is connected.
@@ -148,7 +152,7 @@ for (const inFiles of [false, true])
     await runtime.start([spec('a1', 'forwarder'), spec('b2', 'counter')])
     await ask(runtime, 'b2', 'add', 5)
     const down = until('b2', 'crashed')
-    // Nothing of it reaches anybody any more.
+    // The host can send nothing any more.
     clients.get('m2')!.isCut = true
     opened.get('m2')!.close()
     await down
@@ -283,15 +287,13 @@ t.test('unusable names, versions, hosts and limits are refused with a sentence',
 })
 
 t.test('a machine that is cut off from the broker for long waits, and its members return', async (test) => {
-  const { clients, runtime, news, until } = await open(test, {
+  const { clients, loseM2, runtime, news, until } = await open(test, {
     machine: { timings: { ...timings, abandonedAfterMs: 50 } },
   })
   await runtime.start([spec('a1', 'forwarder'), spec('b2', 'counter')])
   await ask(runtime, 'b2', 'add', 5)
-  const down = until('b2', 'crashed')
-  clients.get('m2')!.isCut = true
-  // Later than the 50 ms after which it would leave a silent cluster.
-  await down
+  // Takes longer than the 50 ms after which it would leave a silent cluster.
+  await loseM2()
   const back = until('b2', 'started')
   clients.get('m2')!.isCut = false
   await back
@@ -316,12 +318,10 @@ t.test('a member whose crash was not reported stays down', async (test) => {
 })
 
 t.test('a start that cannot place all members adds none, and a removed member leaves no disk', async (test) => {
-  const { clients, runtime, until } = await open(test)
+  const { clients, loseM2, runtime } = await open(test)
   await runtime.start([spec('a1', 'forwarder'), spec('b2', 'counter')])
   await ask(runtime, 'b2', 'add', 5)
-  const down = until('b2', 'crashed')
-  clients.get('m2')!.isCut = true
-  await down
+  await loseM2()
   await test.rejects(runtime.start([spec('c1', 'echo'), spec('d2', 'echo')]), /d2 cannot start: its host m2/)
   test.equal(runtime.member('c1'), undefined)
   await runtime.remove('b2')

@@ -12,7 +12,7 @@ export function allParts({ parts }: Pick<ReportPage, 'parts'>): ReportPart[] {
 export const partsOf = <Kind extends ReportPart['kind']>(page: ReportPage, kind: Kind) =>
   allParts(page).filter((part): part is Extract<ReportPart, { kind: Kind }> => part.kind === kind)
 
-/** @throws Error there is none */
+/** @throws Error the page has no such chart */
 export function chartOf(page: ReportPage, title: string): LineChart {
   const found = partsOf(page, 'lines').find((chart) => chart.title === title)
   if (found === undefined) throw new Error(`The page has no chart with the title ${title}.`)

@@ -74,7 +74,7 @@ export class MachineFleet {
     return this.broadcast('setLocations', [locations])
   }
 
-  /** Messages may have been lost: the machine joins again. Its members continue meanwhile. */
+  /** Lets the machine join again after messages may have been lost. Its members keep running. */
   reconnect(machine: RemoteMachine, why: string): void {
     machine.disconnect(why)
     this.#rejoin(machine)

@@ -120,7 +120,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     if (member.state === 'running') await this.#patiently(member.place.machine.call('halt', [member.index]))
     if (isUp(member) && member.incarnation === incarnation)
       await this.#takeDown(member, () => this.table.stopped(member))
-    // Its machine may have been lost meanwhile.
+    // The machine may have been lost during the call; the member must not restart with it.
     if (!isUp(member)) member.place.isLost = false
   }
 

@@ -113,7 +113,7 @@ export class RunList {
       const run = await this.#open(names)
       if (run !== null) this.#runs.set(stream, run)
     } catch (error) {
-      // Removed meanwhile, or its coordinator has not created its consumer yet.
+      // The run has been removed, or its coordinator has not created the consumer yet.
       if (!isNotFound(error)) throw error
     }
   }
