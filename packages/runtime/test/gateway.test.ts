@@ -29,6 +29,32 @@ t.test('commands of one connection run in order, one at a time', async (t) => {
   client.socket.destroy()
 })
 
+t.test('commands that arrive while others run keep their order', async (t) => {
+  const gates = [deferred<void>(), deferred<void>()]
+  const started = [deferred<void>(), deferred<void>()]
+  const target = new FakeTarget(async ({ n }) => {
+    started[n]?.resolve()
+    await gates[n]?.promise
+    return { n, ok: 1 }
+  })
+  const { gateway } = await open(target)
+  t.teardown(() => gateway.close())
+  const [client, other] = [await RawClient.open(gateway), await RawClient.open(gateway)]
+  const send = async (n: number): Promise<void> => {
+    client.send({ test: 1, n })
+    // The gateway reads both sockets before this answer leaves, so each command is a chunk.
+    await other.run({ test: 1, n: -1 })
+  }
+  for (const n of [0, 1, 2]) await send(n)
+  gates[0]!.resolve()
+  await started[1]!.promise
+  await send(3)
+  gates[1]!.resolve()
+  for (const n of [0, 1, 2, 3]) t.match(decode((await client.reply()).body), { n })
+  client.socket.destroy()
+  other.socket.destroy()
+})
+
 t.test('connections do not wait for each other, and the target gets the connection of each command', async (t) => {
   const gate = deferred<void>()
   const target = new FakeTarget(async ({ wait }) => {

@@ -55,7 +55,7 @@ export class FrameReader {
 
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return
-    if (this.#at === this.#chunk.length) {
+    if (this.#at === this.#chunk.length && this.#waiting.length === 0) {
       this.#chunk = chunk
       this.#at = 0
     } else {

@@ -4,7 +4,12 @@ import { connect, type Socket } from 'node:net'
 /** A connection with requests but no data for this long is dead. */
 const silenceMs = 30_000
 
+/** Positions in the header of a message. */
+const requestIdAt = 4
+const responseToAt = 8
+
 interface Waiting {
+  readonly requestId: number
   readonly resolve: (reply: Buffer) => void
   readonly reject: (error: Error) => void
 }
@@ -35,13 +40,17 @@ export class WireConnection {
     return this.#connecting
   }
 
-  /** Resolves with the reply; rejects if the connection ends first. Call only while open. */
+  /**
+   * Resolves with the reply; rejects if the connection ends first, or if the server answers in
+   * another order. Call only while open.
+   */
   exchange(message: Buffer): Promise<Buffer> {
     const socket = this.#socket
     if (socket === null) return Promise.reject(new Error('ConnectionClosed'))
-    message.writeInt32LE(++this.#requestId & 0x7fffffff, 4)
+    const requestId = (this.#requestId = (this.#requestId + 1) & 0x7fffffff)
+    message.writeInt32LE(requestId, requestIdAt)
     if (this.#outgoing.push(message) === 1) setImmediate(() => this.#flush())
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
+    return new Promise((resolve, reject) => this.#waiting.push({ requestId, resolve, reject }))
   }
 
   close(): void {
@@ -85,7 +94,13 @@ export class WireConnection {
     while (data.length - at >= 4) {
       const length = data.readInt32LE(at)
       if (data.length - at < length) break
-      this.#waiting.shift()?.resolve(data.subarray(at, at + length))
+      const waiting = this.#waiting.shift()
+      if (waiting !== undefined && data.readInt32LE(at + responseToAt) !== waiting.requestId) {
+        waiting.reject(new Error('ReplyToOtherRequest'))
+        this.#socket?.destroy()
+        return
+      }
+      waiting?.resolve(data.subarray(at, at + length))
       at += length
     }
     data = data.subarray(at)
