@@ -97,3 +97,20 @@ for (const runtime of ['threads', 'inline'] as const) {
     t.equal(await collection.countDocuments({}), 0)
   })
 }
+
+t.test('a burst of unacknowledged writes arrives whole and in order', async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 2 })
+  // All on one connection: the count follows the writes.
+  const client = await MongoClient.connect(cluster.uri, { maxPoolSize: 1 })
+  t.teardown(async () => {
+    await client.close()
+    await cluster.stop()
+  })
+  const collection = client.db('app').collection<{ _id: number; text?: string }>('things', { writeConcern: { w: 0 } })
+  const text = 'x'.repeat(20_000)
+  for (let i = 0; i < 1000; i++) {
+    await collection.insertOne({ _id: i, text })
+    await collection.updateOne({ _id: i }, { $set: { text: `${i}` } })
+  }
+  t.equal(await collection.countDocuments({ $expr: { $eq: ['$text', { $toString: '$_id' }] } }), 1000)
+})
