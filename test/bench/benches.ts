@@ -12,6 +12,7 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   operations: () => import('./operations.js'),
   replication: () => import('./replication.js'),
   routing: () => import('./routing.js'),
+  scale: () => import('./scale.js'),
   simulate: () => import('./simulate.js'),
   soak: () => import('./soak.js'),
   start: () => import('./start.js'),

@@ -11,6 +11,7 @@ import type { MemberInfo, MemberSpec, Runtime } from '@shardlab/runtime'
 import { behavioursOf } from '@shardlab/sharding'
 import { memberNamed } from './member-names.js'
 import type { ResolvedOptions } from './resolved-options.js'
+import { askPrimary } from './sets/ask-primary.js'
 import { firstPrimary, isInHosts, memberFields, type MemberOptions } from './sets/member-options.js'
 import { primaryOf } from './sets/primary-of.js'
 import { membersOf, type ResolvedMembers } from './sets/resolve-sets.js'
@@ -133,16 +134,16 @@ async function initialise(
   const config = storage.find(({ name }) => name === configAddress)!
   const shards = storage.filter((set) => set !== config)
   await Promise.all([
-    runtime.request(firstOf(config), 'config.initialise', {
+    askPrimary(runtime, config.name, firstOf(config), 'config.initialise', {
       clusterId,
       shards: shards.map((shard) => [shard.name, hostsOf(shard)] as const),
       chunkSizeBytes: options.chunkSizeBytes,
     }),
-    ...shards.map((shard) =>
-      runtime.request(firstOf(shard), 'shard.initialise', {
-        ...{ clusterId, shardName: shard.name, configHost: hostsOf(config) },
-      }),
-    ),
+    ...shards.map(async (shard) => {
+      const identity = { clusterId, shardName: shard.name, configHost: hostsOf(config) }
+      const { error } = await askPrimary(runtime, shard.name, firstOf(shard), 'shard.initialise', identity)
+      if (error !== null) throw new Error(`${shard.name} cannot join the cluster: ${decode(error)['errmsg']}`)
+    }),
   ])
 }
 

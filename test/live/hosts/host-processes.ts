@@ -36,6 +36,10 @@ export class HostProcesses implements AsyncDisposable {
     child.stdout.resume()
   }
 
+  get processIds(): number[] {
+    return [...this.#processes.values()].map(({ pid }) => pid!)
+  }
+
   async kill(name: string): Promise<void> {
     const child = this.#processes.get(name)!
     child.kill('SIGKILL')
