@@ -1,6 +1,6 @@
 /**
  * The cost of members that do nothing, and of one operation, for docs/internals/scale.md: packets
- * on NATS, processor time and memory. Other work on the machine does not change the number of packets.
+ * on NATS, processor time and memory. Other work does not change the number of packets.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectNats } from '@shardlab/nats'
