@@ -34,6 +34,28 @@ for (const runtime of ['inline', 'threads'] as const) {
   })
 }
 
+for (const runtime of ['inline', 'threads'] as const) {
+  t.test(`the only router answers before a fault silences it (${runtime})`, async (t) => {
+    await using cluster = await ShardedCluster.start({ shards: 1, runtime })
+    for (const fault of [
+      'restart mongos01',
+      'crash mongos01 for 50ms',
+      'stop mongos01 for 50ms',
+      'pause mongos01 for 50ms',
+    ])
+      for (let i = 0; i < 3; i++) {
+        const begun = new Promise((resolve) => void cluster.once('fault-applied', resolve))
+        const healed = new Promise((resolve) => void cluster.once('fault-healed', resolve))
+        await using client = await MongoClient.connect(cluster.uri, { retryReads: false, retryWrites: false })
+        t.match(await client.db('admin').command({ shardlab: 'apply', fault }), { ok: 1, id: /^[2-9a-z]{8}$/ }, fault)
+        t.match(await begun, { members: ['mongos01'] })
+        await healed
+      }
+    await t.rejects(cluster.faults.apply('pause shard09'), { name: 'OptionError' })
+    t.same(cluster.faults.list(), [])
+  })
+}
+
 t.test('a driver survives faults, and the command line applies, lists and heals them', async (t) => {
   const cluster = await ShardedCluster.start({
     shards: 2,

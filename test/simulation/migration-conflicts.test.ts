@@ -367,3 +367,27 @@ t.test('a migration waits for all documents in config.rangeDeletions', async (t)
     t.match(await run(move('c', 0, donor)), { ok: 1 }, 'nothing is noted')
   }
 })
+
+t.test('a decision that is recovered twice does not wait for a range that has come back', async (t) => {
+  const { cluster, run } = await start(t, 2, '6.0')
+  // No orphans keep the range from coming back.
+  await run({ setParameter: 1, orphanCleanupDelaySecs: 0 }, donor)
+  await run({ delete: 'c', deletes: [{ q: {}, limit: 0 }], $db: 'app' })
+  const { id } = await cluster.faults.apply(`crash at shard.migration.recipient-told on ${donor} first 1`)
+  const moving = run(move('c', 0, recipient))
+  t.match(await cluster.faults.reached(id), { member: donor })
+  // The donor cannot forget the migration: its second message about the decision is not answered.
+  await cluster.faults.apply(`hold at shard.migration.recipient-released on ${recipient}`)
+  await cluster.faults.apply(`restart ${donor}`)
+  t.match(await moving, { ok: 1 })
+  t.match(await run(move('c', 0, donor)), { ok: 1 })
+  await cluster.faults.apply(`restart ${donor}`)
+  await cluster.faults.heal()
+  await cluster.advance(60_000)
+  const { turns } = cluster
+  await cluster.advance(1000)
+  t.ok(cluster.turns - turns < 500, `${cluster.turns - turns} turns in a second without clients`)
+  t.match(await run({ insert: 'c', documents: [{ k: 0 }], $db: 'app' }), { n: 1 })
+  const records = await run({ find: 'migrationCoordinators', $db: 'config' }, donor)
+  t.same(records['cursor'].firstBatch, [])
+})

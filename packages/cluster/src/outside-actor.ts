@@ -46,7 +46,7 @@ const handlers: {
     if (request.verb === 'documents')
       return documents({ runtime, topology: options?.topology ?? 'standalone' }, request)
     if (rollbackFileVerbs.has(request.verb)) return answerAboutRollbackFiles(runtime, request)
-    if (!copyVerbs.has(request.verb)) return answerAboutFaults(faults, request)
+    if (!copyVerbs.has(request.verb)) return answerAboutFaults(faults, request, from)
     return copies === null ? replyOf(refuseToCopy) : copies.answer(request)
   },
   'cluster.member-at': async ({ runtime }, { host }) => ({ set: setAt(runtime, host) }),

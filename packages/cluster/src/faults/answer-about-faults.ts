@@ -1,22 +1,23 @@
-import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import type { Address, ReplyOf, RequestOf } from '@shardlab/actor'
 import { decode, type Document } from '@shardlab/bson'
 import { replyOf } from '../answer-command.js'
 import { OptionError } from '../option-error.js'
 import type { FaultInput } from './fault-data.js'
 import type { Faults } from './faults.js'
 
-/** Serves the verbs of the command `shardlab` about faults. */
+/** Serves the verbs of the command `shardlab` about faults. `from`: its receiver. */
 export function answerAboutFaults(
   faults: Faults,
   { verb, body }: RequestOf<'cluster.command'>,
+  from: Address,
 ): Promise<ReplyOf<'cluster.command'>> {
-  return replyOf(() => run(faults, verb, decode(body, { promoteLongs: true })))
+  return replyOf(() => run(faults, verb, decode(body, { promoteLongs: true }), from))
 }
 
-async function run(faults: Faults, verb: string, command: Document): Promise<Document> {
+async function run(faults: Faults, verb: string, command: Document, from: Address): Promise<Document> {
   switch (verb) {
     case 'apply':
-      return applyOnce(faults, faultOf(command['fault']), command['requestId'])
+      return applyOnce(faults, faultOf(command['fault']), command['requestId'], from)
     case 'list':
       return {
         faults: faults.list().map(({ id, fault, state, members, beginsAtMs, healsAtMs, strikes }) => ({
@@ -44,12 +45,12 @@ type Applying = Promise<{ readonly id: string }>
 const requests = new WeakMap<Faults, Map<string, Applying>>()
 const requestsMax = 1000
 
-function applyOnce(faults: Faults, fault: FaultInput | string, requestId: unknown): Applying {
-  if (requestId === undefined) return faults.applyInBackground(fault)
+function applyOnce(faults: Faults, fault: FaultInput | string, requestId: unknown, from: Address): Applying {
+  if (requestId === undefined) return faults.applyInBackground(fault, from)
   if (typeof requestId !== 'string') throw new OptionError('requestId must be a text that no other request has.')
   const known = requests.get(faults) ?? new Map<string, Applying>()
   requests.set(faults, known)
-  const applying = known.get(requestId) ?? faults.applyInBackground(fault)
+  const applying = known.get(requestId) ?? faults.applyInBackground(fault, from)
   known.set(requestId, applying)
   if (known.size > requestsMax) known.delete([...known.keys()][0]!)
   return applying

@@ -23,6 +23,8 @@ export interface Verb<Schema extends SpecSchema> {
   readonly phrase: string
   /** Another text, with the same meaning as these data. */
   readonly shortcut?: { readonly phrase: string; readonly data: Readonly<Record<string, unknown>> }
+  /** The members do not answer clients. A fault that comes through one of them begins later. */
+  readonly silences?: true
   /** For the reference page. */
   readonly effect: string
   /** For the reference page. Empty: the effect ends. */

@@ -10,7 +10,8 @@ import type { FaultWorld, RunningFault } from './fault-world.js'
 import { FirstStrike } from './first-strike.js'
 import { formatFault } from './grammar.js'
 import { parseFault } from './parse.js'
-import { dependsOnMember, resolveFault } from './resolve.js'
+import { answersPassed } from './answers-passed.js'
+import { clientsEnd, dependsOnMember, resolveFault } from './resolve.js'
 import { chooseFor, type ChosenFault } from './targets/chosen-fault.js'
 
 export interface FaultsOptions {
@@ -107,8 +108,11 @@ export class Faults {
     return { member: address, step }
   }
 
-  /** {@link apply} for a caller that advances the virtual clock itself. */
-  async applyInBackground(fault: FaultInput | string): Promise<{ id: string }> {
+  /**
+   * {@link apply} for a caller that advances the virtual clock itself.
+   * @param through the member that passes the result on: a fault that silences it begins afterwards
+   */
+  async applyInBackground(fault: FaultInput | string, through: Address | null = null): Promise<{ id: string }> {
     const spec = await parseFault(fault)
     const entry: Entry = {
       id: this.#newId(),
@@ -126,8 +130,9 @@ export class Faults {
     setTimes(entry, this.#runtime.now() + after)
     this.#entries.set(entry.id, entry)
     if (after === 0) {
-      await this.#begin(entry)
-      if (!isBegun(entry)) throw new OptionError(`the fault '${formatFault(spec)}' was healed before it began.`)
+      await this.#begin(entry, through)
+      if (!isBegun(entry) && !this.#entries.has(entry.id))
+        throw new OptionError(`the fault '${formatFault(spec)}' was healed before it began.`)
     } else entry.alarm = this.#runtime.alarm(after, () => this.#later(entry, () => this.#begin(entry)))
     return { id: entry.id }
   }
@@ -167,17 +172,20 @@ export class Faults {
     )
   }
 
-  async #begin(entry: Entry): Promise<void> {
-    try {
-      const chosen = await this.#choose(entry)
-      if (chosen === null) return
-      setTimes(entry, this.#runtime.now())
-      await this.#beginParts(entry, chosen)
-    } catch (error) {
-      this.#entries.delete(entry.id)
-      entry.strike.end(formatFault(entry.resolved.spec))
-      throw error
-    }
+  async #begin(entry: Entry, through: Address | null = null): Promise<void> {
+    const chosen = await this.#choose(entry).catch((error: unknown) => this.#notBegun(entry, error))
+    if (chosen === null) return
+    if (through === null || !silences(entry, chosen, through)) return this.#beginWith(entry, chosen)
+    entry.state = 'scheduled'
+    this.#later(entry, async () => {
+      await answersPassed(this.#runtime, through)
+      if (this.#entries.has(entry.id)) await this.#beginWith(entry, chosen)
+    })
+  }
+
+  async #beginWith(entry: Entry, chosen: ChosenFault): Promise<void> {
+    setTimes(entry, this.#runtime.now())
+    await this.#beginParts(entry, chosen).catch((error: unknown) => this.#notBegun(entry, error))
     if (!this.#entries.has(entry.id) || entry.parts.length === 0) {
       // It was healed while it began, its members were started or ended, or it is over at once.
       this.#entries.delete(entry.id)
@@ -187,6 +195,12 @@ export class Faults {
         this.#later(entry, () => this.#heal(entry)),
       )
     }
+  }
+
+  #notBegun(entry: Entry, error: unknown): never {
+    this.#entries.delete(entry.id)
+    entry.strike.end(formatFault(entry.resolved.spec))
+    throw error
   }
 
   /**
@@ -369,6 +383,12 @@ function begin(
     case 'step':
       return verb.begin(world, target === null ? null : members, spec)
   }
+}
+
+/** Whether the member cannot answer a client once the fault is at work. */
+function silences({ resolved: { verb } }: Entry, { members, link }: ChosenFault, member: Address): boolean {
+  if (verb.on === 'step' || verb.silences !== true || !members.includes(member)) return false
+  return link === null || link.to === clientsEnd || link.to === 'everybody'
 }
 
 function endsWith(verb: FaultVerb): EndingEvent | undefined {

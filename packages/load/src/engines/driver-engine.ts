@@ -184,7 +184,9 @@ const hasLabel = (error: unknown, label: string): boolean => error instanceof Mo
 
 function errorOf(error: unknown): string {
   if (error instanceof MongoServerError) return codeText(error.code, error.codeName ?? null)
-  return error instanceof Error ? error.name : String(error)
+  if (!(error instanceof Error)) return String(error)
+  // Of the operating system, as ECONNRESET.
+  return error.name === 'Error' ? ((error as NodeJS.ErrnoException).code ?? error.message) : error.name
 }
 
 export function codeText(code: unknown, codeName: string | null): string {

@@ -3,9 +3,14 @@ import { MinKey, MongoServerError, type Document } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
 import { keysMax } from '../data/text.js'
 import type { Workload } from '../workload/workload.js'
+import { nowUs, sleep } from './clock.js'
 import type { Control } from './control.js'
 
 const namespaceNotFound = 26
+const conflictingOperation = 117
+
+const patienceUs = 30e6
+const pauseMs = 100
 
 /**
  * @throws OptionError if the collection has documents and may not be dropped, or the server refuses
@@ -54,14 +59,34 @@ async function shard({ client }: Control, workload: Workload, key: NonNullable<W
   if (quantile === null || shards.length < 2) return
   const rest = Object.fromEntries(others.map(([field]) => [field, new MinKey()]))
   for (let i = 1; i < shards.length; i++) {
-    await admin.command({ split: workload.ns, middle: { [first![0]]: quantile(i / shards.length), ...rest } })
+    const middle = { [first![0]]: quantile(i / shards.length), ...rest }
+    await unlessBusy(workload, () => admin.command({ split: workload.ns, middle }))
   }
   for (const [i, { _id }] of shards.entries()) {
     const find = {
       [first![0]]: quantile((i + 0.5) / shards.length),
       ...Object.fromEntries(others.map(([field]) => [field, 0])),
     }
-    await admin.command({ moveChunk: workload.ns, find, to: _id })
+    await unlessBusy(workload, () => admin.command({ moveChunk: workload.ns, find, to: _id }))
+  }
+}
+
+/**
+ * Repeats the command while the balancer works on the same chunks or shards.
+ * @throws OptionError the server refuses it for another reason, or for half a minute
+ */
+async function unlessBusy({ ns }: Workload, run: () => Promise<unknown>): Promise<void> {
+  const untilUs = nowUs() + patienceUs
+  for (;;) {
+    try {
+      await run()
+      return
+    } catch (error) {
+      const isBusy = error instanceof MongoServerError && error.code === conflictingOperation
+      if (!isBusy || nowUs() > untilUs)
+        throw new OptionError(`the chunks of ${ns} cannot be spread over the shards: ${messageOf(error)}`)
+    }
+    await sleep(pauseMs)
   }
 }
 

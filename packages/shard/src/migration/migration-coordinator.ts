@@ -100,10 +100,11 @@ export class MigrationCoordinator {
     const { node, rangeDeleter } = this.#host
     const { context } = node
     try {
-      const placement = decision === 'committed' ? await this.#learnPlacement(record) : null
+      // Since an earlier decision, which followed the placement, the range may have come back.
+      const learns = decision === 'committed' && record.decision === null
+      const placement = learns ? await this.#learnPlacement(record) : null
       // In one step with the decision: the event is neither lost nor repeated.
-      if (record.decision === null && placement?.table.chunksOn(context.address) === 0)
-        announceLastChunk(node, placement, context.address)
+      if (placement?.table.chunksOn(context.address) === 0) announceLastChunk(node, placement, context.address)
       this.records.decide(record.id, decision)
       await node.flushToMajority()
       decided(decision)

@@ -7,6 +7,7 @@ export const crash = memberVerb({
   effect: 'the member ends at once; acknowledged writes are on its disk',
   healing: 'the member starts with its disk, on its port',
   needs: 'running',
+  silences: true,
   endsWith: 'start of the member',
   schema: ({ member }) => member('crash', {}),
   async begin(world, member) {

@@ -7,6 +7,7 @@ export const cut = linkVerb({
   effect:
     'a client receives half a reply before its connection ends; between members as `drop`, but the request has been served',
   healing: '',
+  silences: true,
   schema: ({ oneWayLink }) => oneWayLink('cut'),
   refusalOf: ({ fromClients }) => (fromClients ? 'clients send no replies; name a member' : null),
   begin: ({ runtime }, link, spec) => affectLinks(runtime, link, false, { type: 'cut' }, spec),

@@ -6,6 +6,7 @@ export const destroy = memberVerb({
   phrase: 'destroy {target=shard02}',
   effect: 'the member crashes, and its disk is lost',
   healing: 'the member starts with an empty disk',
+  silences: true,
   needs: 'running',
   endsWith: 'start of the member',
   schema: ({ member }) => member('destroy', {}),

@@ -7,6 +7,7 @@ export const pause = memberVerb({
   effect: 'the member does nothing and does not answer; its timers stop',
   healing: 'the member continues with the messages that have arrived',
   needs: 'running',
+  silences: true,
   endsWith: 'end of the process',
   schema: ({ member }) => member('pause', {}),
   async begin({ runtime, networkTimeoutMs }, member) {

@@ -5,6 +5,7 @@ export const restart = memberVerb({
   phrase: 'restart {target=shard02}',
   effect: 'the member crashes and starts; the fault ends at once',
   healing: '',
+  silences: true,
   schema: ({ instant }) => instant('restart'),
   async begin({ runtime, restart }, member) {
     await runtime.crash(member)

@@ -6,6 +6,7 @@ export const stop = memberVerb({
   phrase: 'stop {target=shard02}',
   effect: 'the member ends in order',
   healing: 'the member starts',
+  silences: true,
   needs: 'running',
   endsWith: 'start of the member',
   schema: ({ member }) => member('stop', {}),
