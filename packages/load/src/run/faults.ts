@@ -2,6 +2,7 @@ import { parseDuration } from '@shardlab/quantities'
 import type { Document } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
 import type { Mark } from '../types.js'
+import { nowUs, sleep } from './clock.js'
 import type { Control } from './control.js'
 
 export interface PlannedFault {
@@ -43,6 +44,9 @@ export async function checkFaults({ client, isEmulator }: Control, faults: reado
   }
 }
 
+const listPatienceUs = 30e6
+const listPauseMs = 100
+
 /** Beyond the end of any run, so that the cluster only validates the fault. */
 const later = ' after 24h'
 
@@ -77,7 +81,18 @@ export function scheduleFaults(
   failed.catch(() => {})
   const marks: AppliedMark[] = []
   const applying: Promise<void>[] = []
-  const list = async (): Promise<Document[]> => (await admin.command({ shardlab: 'list' }))['faults'] as Document[]
+  /** The router may be down, by one of the faults. */
+  const list = async (): Promise<Document[]> => {
+    const untilUs = nowUs() + listPatienceUs
+    for (;;) {
+      try {
+        return (await admin.command({ shardlab: 'list' }))['faults'] as Document[]
+      } catch (error) {
+        if (nowUs() > untilUs) throw error
+      }
+      await sleep(listPauseMs)
+    }
+  }
   const apply = async ({ text }: PlannedFault): Promise<void> => {
     const { id } = await admin.command({ shardlab: 'apply', fault: text })
     const atSecs = nowSecs()
