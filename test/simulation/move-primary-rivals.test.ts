@@ -90,3 +90,47 @@ for (const step of stepsWithOriginals)
       for (const resumesAfterMs of [0, 500]) t.same(await play(step, resumesAfterMs), [], `after ${resumesAfterMs} ms`)
     },
   )
+
+/**
+ * The middle member commits by a record of an earlier term that no majority has, and another one,
+ * without it, becomes primary after that.
+ */
+t.test('a record that another primary may undo does not commit a move', async (t) => {
+  await using cluster = await createSimulatedCluster({
+    ...{ seed: 1, shards: 2, mongos: 1, members: 3, serverTimings: false, findReplicaSetHostTimeoutMs: 1000 },
+    emulate: '6.0',
+  })
+  await skipCatchUp(cluster)
+  const client = new PatientClient(cluster, createRandom(1))
+  await client.untilDone({ enableSharding: 'app', primaryShard: 'shard01', $db: 'admin' })
+  await client.writeRetryably({ command: { insert: 'plain', $db: 'app' }, documents: rows, field: 'documents' })
+  const separate = async (one: number, other: number) =>
+    (await cluster.faults.apply(`partition shard01-${one} from shard01-${other}`)).id
+  const stepUp = async (member: number) =>
+    t.match(await ask(cluster, { replSetStepUp: 1 }, `shard01-${member}`), { ok: 1 }, `shard01-${member} is primary`)
+
+  const fault = await cluster.steps.arm('shard.move-primary.critical-section', 'hold', { times: 1 })
+  const moving = new PatientClient(cluster, createRandom(2)).once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
+  await cluster.steps.struck(fault)
+  const apart12 = await separate(1, 2)
+  const apart13 = await separate(1, 3)
+  await stepUp(2)
+  await separate(2, 3)
+  // shard01-2 gives the move up, and shard01-1 continues it; no majority has either.
+  await cluster.steps.heal(fault)
+  await cluster.advance(100)
+  await cluster.faults.heal(apart13)
+  await cluster.advance(1500)
+  await stepUp(3)
+  await separate(1, 3)
+  await cluster.advance(1000)
+  await cluster.faults.heal(apart12)
+  await cluster.advance(1000)
+  await stepUp(2)
+  await cluster.advance(5000)
+  await cluster.faults.heal()
+  await insertOne(client)
+  await moving
+  await cluster.advance(60_000)
+  t.same(await check(cluster, client), [])
+})

@@ -6,7 +6,7 @@
  */
 import { RequestFailedError, StepFailedError, type DatabaseVersionTuple, type Deferred } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import type { NodeHost } from '@shardlab/node'
+import { untilMajorityHasState, type NodeHost } from '@shardlab/node'
 import { Signal } from '../common/signal.js'
 import type { DatabasePlacements, PlacementHost } from '../host/host.js'
 import type { DdlLocks, LockRequest } from './locks/ddl-locks.js'
@@ -51,6 +51,7 @@ export class DdlCoordinators {
   readonly released: Signal
   /** By database that another shard moves here. Resolved once this shard has the lock. */
   readonly databaseHolds = new Map<string, Deferred<void>>()
+  readonly #node: NodeHost
   readonly #locks: DdlLocks
   /** By operation and first name, and by arguments if they cannot conflict. */
   readonly #runs = new Map<string, Run>()
@@ -59,6 +60,7 @@ export class DdlCoordinators {
     this.records = new DdlRecords(node)
     this.receivedMoves = new ReceivedMoves(node)
     this.released = new Signal(node.context)
+    this.#node = node
     this.#locks = locks
   }
 
@@ -105,7 +107,10 @@ export class DdlCoordinators {
       const recovery = recoveries[record.operation] as DdlRecovery<DdlRecord, Host>
       const operation = record.operation === 'receiveDatabase' ? 'movePrimary' : record.operation
       const resumed = this.resume({ operation, names: namesOfRecord(record), args: null }, () =>
-        recovery.hold(host, record, () => recovery.resume(host, record)),
+        recovery.hold(host, record, async () => {
+          await untilMajorityHasState(this.#node)
+          await recovery.resume(host, record)
+        }),
       )
       resumed.catch((error: unknown) => {
         // After a shutdown the next start resumes. After a change of the catalog, or a fault that

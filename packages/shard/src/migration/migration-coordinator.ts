@@ -4,7 +4,7 @@
  */
 import { configAddress, RequestFailedError, type MigrationDecision } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
-import { announceLastChunk, reachIgnoringFault, retryUntilDone } from '@shardlab/node'
+import { announceLastChunk, reachIgnoringFault, retryUntilDone, untilMajorityHasState } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import { Signal } from '../common/signal.js'
 import type { CriticalSection, EnterableSections, PlacementHost } from '../host/host.js'
@@ -126,6 +126,7 @@ export class MigrationCoordinator {
     this.#unfinished++
     const startedAtMs = this.#host.node.context.now()
     try {
+      await untilMajorityHasState(this.#host.node)
       const decision = record.decision ?? (await this.#askConfig(record))
       await this.finish(record, decision, section, this.#recoveredEnding(record, startedAtMs))
     } catch (error) {

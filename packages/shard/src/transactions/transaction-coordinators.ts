@@ -6,7 +6,14 @@
 import { StepFailedError } from '@shardlab/actor'
 import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
 import { SessionCatalog, type SessionId } from '@shardlab/member'
-import { CommitStatistics, reachIgnoringFault, retryUntilDone, type CommitStep, type NodeHost } from '@shardlab/node'
+import {
+  CommitStatistics,
+  reachIgnoringFault,
+  retryUntilDone,
+  untilMajorityHasState,
+  type CommitStep,
+  type NodeHost,
+} from '@shardlab/node'
 import { isFullDisk } from '../common/is-full-disk.js'
 import { Records } from '../common/record-store.js'
 import { Coordination } from './coordination.js'
@@ -105,6 +112,7 @@ export class TransactionCoordinators {
     const { id, participants } = coordination
     const shards = new Participants(this.#node, id, participants)
     const details = { participants }
+    if (coordination.isRecovered) await untilMajorityHasState(this.#node)
     if (coordination.decision === null) {
       this.statistics.started++
       const decision = await this.#decide(coordination, shards)

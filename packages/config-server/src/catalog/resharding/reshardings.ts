@@ -15,7 +15,7 @@ import {
   type DocumentWriter,
 } from '@shardlab/bson'
 import { databaseNameOf, uuidText } from '@shardlab/member'
-import { reshardingSectionOf, ReshardingStatistics } from '@shardlab/node'
+import { reshardingSectionOf, ReshardingStatistics, untilMajorityHasState } from '@shardlab/node'
 import { chunkImbalance } from './chunk-imbalance.js'
 import type { CatalogHost, ConfigHandlers, ReshardingHost, ReshardingRequests } from '../host.js'
 import { beginOperation, wasBegun } from './catalog-changes.js'
@@ -61,7 +61,7 @@ export class ReshardingOperations implements ReshardingRequests {
   recover(): void {
     for (const document of this.#catalog.store.find(operationsNs)) {
       const operation = parseOperation(document)
-      if (operation !== null) this.#run(operation)
+      if (operation !== null) this.#catalog.node.context.detach(this.#resume(operation))
     }
   }
 
@@ -248,11 +248,18 @@ export class ReshardingOperations implements ReshardingRequests {
     return entry !== null && sameBytes(uuidIn(entry), id)
   }
 
-  #run(operation: ReshardingOperation): void {
+  async #resume(operation: ReshardingOperation): Promise<void> {
+    const { node } = this.#catalog
     const coordinator = new ReshardingCoordinator(this.#catalog, operation)
     this.#running.set(hexOf(operation.id), coordinator)
     this.#statistics.recordStart(operation.provenance)
-    this.#catalog.node.context.detach(this.#untilEnded(coordinator))
+    try {
+      await untilMajorityHasState(node)
+    } catch (error) {
+      if (node.stopping.signal.aborted) return
+      throw error
+    }
+    await this.#untilEnded(coordinator)
   }
 
   async #untilEnded(coordinator: ReshardingCoordinator): Promise<void> {

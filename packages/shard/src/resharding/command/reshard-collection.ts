@@ -13,7 +13,7 @@ import {
   isRetriableErrorCode,
   sameBytes,
 } from '@shardlab/bson'
-import { announceSharding, raiseError, retryUntilDone, type NodeHost } from '@shardlab/node'
+import { announceSharding, raiseError, retryUntilDone, untilMajorityHasState, type NodeHost } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { Coordination } from '../../coordinators/ddl-coordinators.js'
 import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
@@ -106,9 +106,10 @@ function announce(
 export function recoverReshardCommands(host: ReshardCommandHost): void {
   const { node, ddl } = host
   for (const record of new CommandRecords(node).all()) {
-    const recovery = ddl.resume({ ...operationOn(record.ns, record.request), conflict }, () =>
-      carryOutAndForget(host, record),
-    )
+    const recovery = ddl.resume({ ...operationOn(record.ns, record.request), conflict }, async () => {
+      await untilMajorityHasState(node)
+      return carryOutAndForget(host, record)
+    })
     const noted = recovery.catch((error: unknown) => {
       if (error instanceof RequestFailedError) return
       if (!(error instanceof CommandError)) throw error
