@@ -78,6 +78,8 @@ class TestRun {
     for (const each of file.initialData ?? []) await this.#fill(each, filling)
     // Otherwise a snapshot through another router may be older than the data.
     this.#entities.clusterTime = filling?.clusterTime
+    if (filling !== undefined && JSON.stringify(file.createEntities).includes('"snapshot"'))
+      await this.#tellEveryRouter(filling)
     await filling?.endSession()
     this.#hasTransactions = transactional.some((name) => names.has(name))
     if (this.#hasTransactions && names.has('distinct')) await this.#touchOnEveryRouter(file)
@@ -155,6 +157,18 @@ class TestRun {
       const name = collection === undefined ? 'admin' : databases.get(collection['database'])
       // Routers refuse to drop collections of admin.
       if (name !== 'admin') await dropIfPresent(this.#internal.db(name), collection['collectionName'], majority)
+    }
+  }
+
+  /** Implicit sessions do not know the time of the initial data. */
+  async #tellEveryRouter({ clusterTime }: ClientSession): Promise<void> {
+    if (clusterTime === undefined) return
+    for (const host of this.#address.hosts) {
+      await using client = new MongoClient(`mongodb://${this.#address.user}${host}/?${this.#address.options}`)
+      await client.withSession(async (session) => {
+        session.advanceClusterTime(clusterTime)
+        await client.db('admin').command({ ping: 1 }, { session })
+      })
     }
   }
 
