@@ -10,7 +10,7 @@ import { ShardedCluster, type EmulatedVersion } from 'shardlab'
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
 const first = Number(process.env['SHARDLAB_SEED'] ?? Math.floor(Math.random() * 1e6))
-const runs = isLong ? 60 : 2
+const runs = isLong ? 60 : 1
 
 const versions: readonly EmulatedVersion[] = ['4.0', '4.4', '5.0', '6.0', '7.0', '8.0']
 const workloads: Readonly<Record<EngineName, readonly string[]>> = {
