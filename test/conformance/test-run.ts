@@ -78,7 +78,7 @@ class TestRun {
     for (const each of file.initialData ?? []) await this.#fill(each, filling)
     // Otherwise a snapshot through another router may be older than the data.
     this.#entities.clusterTime = filling?.clusterTime
-    if (filling !== undefined && JSON.stringify(file.createEntities).includes('"snapshot"'))
+    if (filling !== undefined && JSON.stringify(file.createEntities ?? []).includes('"snapshot"'))
       await this.#tellEveryRouter(filling)
     await filling?.endSession()
     this.#hasTransactions = transactional.some((name) => names.has(name))
