@@ -64,6 +64,7 @@ const foundWithSets: Readonly<Record<number, string>> = {
   38: 'work of the config server that waited for a majority crashed it when it stepped down',
   455_000_758: 'a primary of an old term used a placement that only the new one has',
   500_000_286: 'a primary continued a movePrimary by a record that was rolled back later',
+  510_001_214: 'the record of a write that was rolled back moved with its range',
 }
 
 /** First seeds for which a mutation is found within few runs; others run only in long runs. */

@@ -1,4 +1,5 @@
 import { errorDocument } from '@shardlab/bson'
+import { withLastingSessions } from '../cloning/lasting-sessions.js'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { ShardHost } from '../host/host.js'
 import type { Migrations } from './migrations.js'
@@ -34,8 +35,9 @@ export const migrationHandlers: ShardHandlers<
     const { documents, sizes = null, last } = migrations.source(migrationId).clone(batch, documentsMax)
     return { documents, sizes, last, error: null }
   },
-  'shard.transfer-mods'({ migrations }, { migrationId, batch }) {
-    const { deleted, reloaded, sessions, sizes = null } = migrations.source(migrationId).mods(batch)
+  async 'shard.transfer-mods'({ migrations, node }, { migrationId, batch }) {
+    const mods = await withLastingSessions(node, migrations.source(migrationId).mods(batch))
+    const { deleted, reloaded, sessions, sizes = null } = mods
     return { deleted, reloaded, sessions, sizes, error: null }
   },
   'shard.apply-migration-decision'({ migrations, node }, { migrationId, decision, clusterTime }) {

@@ -1,3 +1,4 @@
+import { withLastingSessions } from '../cloning/lasting-sessions.js'
 import { errorDocument } from '@shardlab/bson'
 import type { ShardHandlers } from '../host/handlers.js'
 import { reshardCollection, type ReshardCommandHost } from './command/reshard-collection.js'
@@ -36,9 +37,12 @@ export const reshardingHandlers: ShardHandlers<
     ...reshardings.of(request).donating().source.clone(request.recipient, request.batch, request.documentsMax),
     error: null,
   }),
-  'shard.resharding-mods': ({ reshardings }, request) => ({
+  'shard.resharding-mods': async ({ reshardings, node }, request) => ({
     sizes: null,
-    ...reshardings.of(request).donating().source.mods(request.recipient, request.batch),
+    ...(await withLastingSessions(
+      node,
+      reshardings.of(request).donating().source.mods(request.recipient, request.batch),
+    )),
     error: null,
   }),
   async 'shard.block-for-resharding'({ reshardings, node }, request) {
