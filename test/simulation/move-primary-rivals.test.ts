@@ -16,10 +16,7 @@ async function play(step: (typeof stepsWithOriginals)[number], resumesAfterMs: n
     ...{ seed: 1, shards: 2, mongos: 2, members: 3, serverTimings: false, findReplicaSetHostTimeoutMs: 1000 },
     emulate: '6.0',
   })
-  await skipCatchUp(cluster)
-  const client = new PatientClient(cluster, createRandom(1))
-  await client.untilDone({ enableSharding: 'app', primaryShard: 'shard01', $db: 'admin' })
-  await client.writeRetryably({ command: { insert: 'plain', $db: 'app' }, documents: rows, field: 'documents' })
+  const client = await fill(cluster)
   const fault = await cluster.steps.arm(step, 'hold', { times: 1 })
   const moving = new PatientClient(cluster, createRandom(2)).once({ movePrimary: 'app', to: 'shard02', $db: 'admin' })
   await cluster.steps.struck(fault)
@@ -39,6 +36,14 @@ async function play(step: (typeof stepsWithOriginals)[number], resumesAfterMs: n
   const again = await client.untilDone({ movePrimary: 'app', to: next, $db: 'admin' })
   if (again['ok'] !== 1) problems.push(`another move fails: ${JSON.stringify(again)}`)
   return [...problems, ...(await check(cluster, client))]
+}
+
+async function fill(cluster: SimulatedCluster): Promise<PatientClient> {
+  await skipCatchUp(cluster)
+  const client = new PatientClient(cluster, createRandom(1))
+  await client.untilDone({ enableSharding: 'app', primaryShard: 'shard01', $db: 'admin' })
+  await client.writeRetryably({ command: { insert: 'plain', $db: 'app' }, documents: rows, field: 'documents' })
+  return client
 }
 
 /** A new primary does not wait until it knows what the old one has. */
@@ -100,10 +105,7 @@ t.test('a record that another primary may undo does not commit a move', async (t
     ...{ seed: 1, shards: 2, mongos: 1, members: 3, serverTimings: false, findReplicaSetHostTimeoutMs: 1000 },
     emulate: '6.0',
   })
-  await skipCatchUp(cluster)
-  const client = new PatientClient(cluster, createRandom(1))
-  await client.untilDone({ enableSharding: 'app', primaryShard: 'shard01', $db: 'admin' })
-  await client.writeRetryably({ command: { insert: 'plain', $db: 'app' }, documents: rows, field: 'documents' })
+  const client = await fill(cluster)
   const separate = async (one: number, other: number) =>
     (await cluster.faults.apply(`partition shard01-${one} from shard01-${other}`)).id
   const stepUp = async (member: number) =>

@@ -27,7 +27,7 @@ function runtimeOf(members: readonly Address[], answer: (member: Address, kind: 
 const request = { clusterId: new Uint8Array(12), shardName: 's', configHost: 'config/h:1' }
 const steppedDown = () => new RequestFailedError('unreachable', 's-1', 's-1 stepped down before it answered')
 
-t.test('a set that has elected another member meanwhile is asked there', async (t) => {
+t.test('after an election the request goes to the new primary', async (t) => {
   const { runtime, asked } = runtimeOf(['s-1', 's-2'], (member, kind) => {
     if (kind === 'replication.find-primary') return { isWritable: member === 's-2', term: 2 }
     if (member === 's-1') throw steppedDown()

@@ -1,7 +1,7 @@
 export { CommitStatistics, type CommitStep } from './transactions/commit-statistics.js'
 export { checkRename } from './commands/rename-collection.js'
 export { reachIgnoringFault, retryUntilDone } from './host/retry-until-done.js'
-export { untilMajorityHasState } from './host/until-majority-has-state.js'
+export { isFullDisk, untilMajorityHasState } from './host/until-majority-has-state.js'
 export { checkCollectionUuid, expectUuid } from './ddl/collection-uuid.js'
 export { dropLocalCollection, dropLocalDatabase, dropLocalNamespace } from './ddl/drop.js'
 export { buildIndex, dropIndex } from './ddl/index-specs.js'

@@ -11,4 +11,5 @@ export function untilMajorityHasState(node: NodeHost): Promise<void> {
   return retryUntilDone(node, () => node.flushToMajority(), isFullDisk)
 }
 
-const isFullDisk = ({ code }: CommandError): boolean => code === ErrorCodes.OutOfDiskSpace
+/** Work that is decided waits until the disk has room. */
+export const isFullDisk = ({ code }: CommandError): boolean => code === ErrorCodes.OutOfDiskSpace

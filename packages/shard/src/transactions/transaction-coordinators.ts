@@ -8,13 +8,13 @@ import { CommandError, DocumentWriter, ErrorCodes } from '@shardlab/bson'
 import { SessionCatalog, type SessionId } from '@shardlab/member'
 import {
   CommitStatistics,
+  isFullDisk,
   reachIgnoringFault,
   retryUntilDone,
   untilMajorityHasState,
   type CommitStep,
   type NodeHost,
 } from '@shardlab/node'
-import { isFullDisk } from '../common/is-full-disk.js'
 import { Records } from '../common/record-store.js'
 import { Coordination } from './coordination.js'
 import { coordinatorRecords, type CoordinatorRecord, type Decision, type TransactionId } from './coordinator-record.js'

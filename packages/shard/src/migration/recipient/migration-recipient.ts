@@ -14,10 +14,9 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
-import { raiseError, retryUntilDone } from '@shardlab/node'
+import { isFullDisk, raiseError, retryUntilDone } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { importSessions } from '../../cloning/import-sessions.js'
-import { isFullDisk } from '../../common/is-full-disk.js'
 import { reasonOf, repeatedRequest, type RepeatedRequest } from '../../common/repeated-request.js'
 import { Signal } from '../../common/signal.js'
 import type { CriticalSection } from '../../host/host.js'
