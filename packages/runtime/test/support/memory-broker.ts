@@ -16,7 +16,7 @@ export class MemoryBroker {
   /** Messages that were delivered. */
   delivered: { readonly subject: string; readonly content: Uint8Array }[] = []
   /** @returns whether the message is lost */
-  loses: (subject: string) => boolean = () => false
+  loses: (subject: string, content: Uint8Array) => boolean = () => false
 
   connect(): MemoryClient {
     return new MemoryClient(this)
@@ -30,7 +30,7 @@ export class MemoryBroker {
   /** @returns whether a subscription has the subject */
   publish(from: MemoryClient, subject: string, content: Uint8Array, respond: BrokerMessage['respond']): boolean {
     if (content.length > this.contentBytesMax) throw new BrokerError('the message is too large')
-    if (from.isCut || this.loses(subject)) return false
+    if (from.isCut || this.loses(subject, content)) return false
     const receivers = [...this.#subscriptions].filter((each) => matches(each.subject, subject) && !each.client.isCut)
     for (const { receive } of receivers)
       this.#later(() => {
