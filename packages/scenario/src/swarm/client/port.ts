@@ -23,11 +23,11 @@ export interface SwarmPort {
 /** Short, because a mongos may be down. */
 const serverSelectionTimeoutMs = 1000
 /**
- * Commands notice failures of a mongos; frequent heartbeats would only slow down runs of many
- * hours. A client that is cut off from its routers continues after a heartbeat: that must not be
- * long for sets, whose members work all the time.
+ * Commands notice most failures of a mongos; more frequent heartbeats would only slow down runs of
+ * many hours. After a heartbeat a client continues that was cut off from its routers, or that a
+ * router of 4.4 told that a shard is not primary: until then it does not ask that router again.
  */
-const heartbeatMs = { single: 3_600_000, several: 30_000 } as const
+const heartbeatMs = 30_000
 
 interface Surroundings {
   readonly sets: ReplicaSets
@@ -41,7 +41,7 @@ export function connect(cluster: SimulatedCluster, name: string, { sets, waiting
   const session = sets.areSeveral ? new MajoritySession() : null
   const client = createClient(cluster, {
     serverSelectionTimeoutMs,
-    heartbeatMs: heartbeatMs[sets.areSeveral ? 'several' : 'single'],
+    heartbeatMs,
   })
   let sent = 0
   const viaRouter = async (command: Document, to: Address | null): Promise<Reply> =>
