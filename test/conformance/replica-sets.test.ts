@@ -1,6 +1,6 @@
 /**
  * The drivers' test files about transactions on a replica set of three members: all under 8.0, and
- * a third of them under older versions, with SHARDLAB_LONG=1 all. `spec.test.ts` runs all files on
+ * a sixth of them under older versions, with SHARDLAB_LONG=1 all. `spec.test.ts` runs all files on
  * sharded clusters.
  */
 import { ShardedCluster } from 'shardlab'
@@ -13,7 +13,7 @@ const skip =
   dir === null ? { skip: `no test files in ${process.env['SHARDLAB_SPEC_DIR'] ?? '../shared/conformance/spec'}` } : {}
 
 const shares =
-  process.env['SHARDLAB_LONG'] === '1' ? { '4.0': 1, '4.4': 1, '8.0': 1 } : { '4.0': 3, '4.4': 3, '8.0': 1 }
+  process.env['SHARDLAB_LONG'] === '1' ? { '4.0': 1, '4.4': 1, '8.0': 1 } : { '4.0': 6, '4.4': 6, '8.0': 1 }
 const folders = ['transactions/', 'sessions/', 'causal-consistency/']
 
 for (const version of ['4.0', '4.4', '8.0'] as const)

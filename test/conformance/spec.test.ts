@@ -16,9 +16,9 @@ const isLong = process.env['SHARDLAB_LONG'] === '1'
 const renew = `run npm run conformance -- --all-versions --write, then npm run generate`
 
 /**
- * The default version runs all files, each other one every 16th, each beginning at another file.
+ * The default version runs all files, each other one every 24th, each beginning at another file.
  */
-const shares = 16
+const shares = 24
 
 function isInShare(version: EmulatedVersion, position: number): boolean {
   return isLong || version === defaultVersion || (position + emulatedVersions.indexOf(version)) % shares === 0

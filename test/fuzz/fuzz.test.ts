@@ -22,7 +22,7 @@ import { Watchdog } from './watchdog.js'
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 // A fixed seed makes two runs comparable; a long run draws a new one.
 const seed = SHARDLAB_SEED ?? (SHARDLAB_LONG === '1' ? String(Math.floor(Math.random() * 2 ** 31)) : '1')
-const total = SHARDLAB_LONG === '1' ? 1_000_000 : 12_000
+const total = SHARDLAB_LONG === '1' ? 1_000_000 : 6_000
 
 /** Data are dropped this often, so that heap growth shows leaks and not data. */
 const roundLength = 2_000

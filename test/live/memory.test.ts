@@ -90,7 +90,7 @@ t.test(`the memory of ${inserts} retryable inserts is released when their databa
   await checkSettles(t, cluster, startMb, 100)
 })
 
-const moves = isLong ? 700 : 100
+const moves = isLong ? 700 : 50
 
 t.test(`the memory of ${moves} moves of chunks is released when their database is dropped`, async (t) => {
   t.setTimeout(300_000)

@@ -10,6 +10,8 @@ import { run } from '../support/up.js'
 import { builtTarball, client, missing, nodes, Project, root } from './support/project.js'
 import * as scripts from './support/scripts.js'
 
+const isLong = process.env['SHARDLAB_LONG'] === '1'
+
 t.test('shardlab installs from one tarball into an empty project', { timeout: 170_000 }, async (t) => {
   const tarball = await builtTarball(t, 'shardlab')
   const project = new Project()
@@ -24,7 +26,8 @@ t.test('shardlab installs from one tarball into an empty project', { timeout: 17
       continue
     }
     t.equal(await project.run(node, 'cluster.mjs'), 'fine', `import, ${version}`)
-    t.equal(await project.run(node, 'cluster.cjs'), 'fine', `require, ${version}`)
+    // The short run requires it once.
+    if (node === nodes[0]![1] || isLong) t.equal(await project.run(node, 'cluster.cjs'), 'fine', `require, ${version}`)
   }
 
   const bin = join('node_modules', 'shardlab', 'bin', 'shardlab.js')

@@ -35,7 +35,7 @@ const tableOf = (page: Page, summary: string): Locator =>
 
 t.test('the slider of a simulation report shows the shards at another time', options, async (t) => {
   const file = join(folder, 'simulation.html')
-  await shardlab('simulate', 'hot-monotonic-key', '--report', file)
+  await shardlab('simulate', 'hot-monotonic-key', '--variant', 'ranged', '--report', file)
   await onReport(t, file, async (page) => {
     const bars = page.locator('.run .bars').first()
     const map = page.locator('canvas.owners').first()

@@ -25,10 +25,10 @@ import t from 'tap'
 
 const cli = fileURLToPath(new URL('../../../packages/shardlab/bin/shardlab.js', import.meta.url))
 
-/** False: only the first variant of every fourth scenario runs. */
+/** False: only the first variant of every sixth scenario runs. */
 const isLong = process.env['SHARDLAB_LONG'] === '1'
 
-for (const { name, shows } of listScenarios().filter((_, i) => isLong || i % 4 === 0))
+for (const { name, shows } of listScenarios().filter((_, i) => isLong || i % 6 === 0))
   t.test(`the scenario ${name} meets its expectations`, async (t) => {
     const { path, text } = findScenario(name)
     t.ok(shows.length > 0 && text.startsWith('# '), 'the file says what it shows')

@@ -17,7 +17,7 @@ seed: 5
 cluster: { shards: 2, chunkSize: 64KB, orphanCleanupDelay: 90s }
 collections: [{ ns: a.b, key: { k: 1 } }]
 data: [{ ns: a.b, size: 1MB, documentSize: 1KB, keys: { distribution: uniform, cardinality: 100000 } }]
-workload: [{ ns: a.b, rate: 5/s, mix: { insert: 0.5, findByKey: 0.5 }, keys: { distribution: uniform, cardinality: 100000 } }]
+workload: [{ ns: a.b, rate: 2/s, mix: { insert: 0.5, findByKey: 0.5 }, keys: { distribution: uniform, cardinality: 100000 } }]
 timeline:
   - { at: 3m, do: addShard }
   - { at: 6m, do: removeShard, shard: shard02 }

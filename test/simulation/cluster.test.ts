@@ -7,7 +7,7 @@ import t from 'tap'
 import { playSeed } from './workload.js'
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
-const count = SHARDLAB_LONG === '1' ? 200 : 4
+const count = SHARDLAB_LONG === '1' ? 200 : 2
 const seeds = SHARDLAB_SEED === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 
 t.test('a seed replays its run exactly, and no run loses a write', async (t) => {

@@ -8,7 +8,7 @@ import t from 'tap'
 import { playDataPlane } from './data-plane.js'
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
-const count = SHARDLAB_LONG === '1' ? 200 : 4
+const count = SHARDLAB_LONG === '1' ? 200 : 2
 const seeds = SHARDLAB_SEED === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 
 for (const seed of seeds) {

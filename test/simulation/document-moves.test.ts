@@ -84,7 +84,7 @@ for (const action of ['crash', 'fail'] as const) {
 }
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
-const count = SHARDLAB_LONG === '1' ? 200 : 5
+const count = SHARDLAB_LONG === '1' ? 200 : 3
 const seeds = SHARDLAB_SEED === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 
 for (const seed of seeds) {

@@ -15,7 +15,7 @@ const seeds =
 
 const transactingOf = (seed: number): Transacting => (['all', 'none', 'none', 'some'] as const)[seed % 4]!
 /** A transaction has to complete between two crashes, so it takes more attempts. */
-const schedulesOf = (seed: number): number => (long || transactingOf(seed) === 'none' ? 25 : 3)
+const schedulesOf = (seed: number): number => (long ? 25 : transactingOf(seed) === 'none' ? 12 : 3)
 
 const document = { _id: 1, email: 'v1', tenant: 1, handle: 'v5', region: 1 }
 const insert = (writer: UniqueWriter): Promise<void> => writer.insert(document)

@@ -3,7 +3,7 @@
  * two broadcasts.
  */
 
-/** Short runs leave out Vitest and tap, which take longest. */
+/** Short runs leave out Jest, Vitest and tap, which take longest. */
 export const isLong = process.env['SHARDLAB_LONG'] === '1'
 
 export const filesOfSuite = isLong ? 4 : 2

@@ -7,7 +7,7 @@ import { playDdl } from './play.js'
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const first = Number(SHARDLAB_SEED ?? 1)
-const runs = SHARDLAB_SEED !== undefined ? 1 : SHARDLAB_LONG === '1' ? 5000 : 40
+const runs = SHARDLAB_SEED !== undefined ? 1 : SHARDLAB_LONG === '1' ? 5000 : 25
 
 t.test('catalog, shards and routers agree after concurrent definitions', { timeout: 7_200_000 }, async (t) => {
   let [commands, succeeded, crashes] = [0, 0, 0]

@@ -7,7 +7,7 @@ import t from 'tap'
 import { randomRun } from './random-run.js'
 
 const given = process.env['SHARDLAB_SEED']
-const runs = process.env['SHARDLAB_LONG'] === '1' ? 200 : 12
+const runs = process.env['SHARDLAB_LONG'] === '1' ? 200 : 6
 const seeds = given === undefined ? Array.from({ length: runs }, (_, i) => 1000 + i) : [Number(given)]
 
 t.test('random sets of three and five members keep their promises', async (t) => {

@@ -177,7 +177,7 @@ async function playClaims(seed: number): Promise<{ violations: string[]; crashes
 }
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
-const count = SHARDLAB_LONG === '1' ? 200 : 3
+const count = SHARDLAB_LONG === '1' ? 200 : 2
 const seeds = SHARDLAB_SEED === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 
 for (const seed of seeds)
