@@ -5,6 +5,7 @@ import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster } from '@shardlab/cluster'
 import { donor, heldAt, move, recipient, start } from './held-migration.js'
 import { PatientClient } from './patient-client.js'
+import { skipCatchUp } from './skip-catch-up.js'
 
 t.test('a decision that is recovered twice does not wait for a range that has come back', async (t) => {
   const { cluster, run } = await start(t, 2, '6.0')
@@ -40,10 +41,7 @@ t.test('the record of a write that is rolled back does not move to another shard
     decode(
       await cluster.command(encode({ ...command, $db: command['$db'] ?? 'admin' }), to === undefined ? {} : { to }),
     )
-  // A new primary does not wait until it knows what the old one has.
-  const { config } = await run({ replSetGetConfig: 1 }, 'shard01-1')
-  const settings = { ...config.settings, catchUpTimeoutMillis: 0 }
-  await run({ replSetReconfig: { ...config, version: config.version + 1, settings } }, 'shard01-1')
+  await skipCatchUp(cluster, 'shard01-1')
   const client = new PatientClient(cluster, createRandom(1))
   await client.untilDone({ enableSharding: 'app', primaryShard: donor, $db: 'admin' })
   await client.untilDone({ shardCollection: 'app.c', key: { k: 1 }, $db: 'admin' })

@@ -8,6 +8,7 @@ import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster
 import t from 'tap'
 import { stepsWithOriginals } from './move-primary-steps.js'
 import { PatientClient } from './patient-client.js'
+import { skipCatchUp } from './skip-catch-up.js'
 
 const rows = Array.from({ length: 40 }, (_, _id) => ({ _id, padding: 'x'.repeat(60_000) }))
 
@@ -39,22 +40,14 @@ async function play(step: (typeof stepsWithOriginals)[number], resumesAfterMs: n
 }
 
 async function fill(cluster: SimulatedCluster): Promise<PatientClient> {
-  await skipCatchUp(cluster)
+  await skipCatchUp(cluster, 'shard01-1')
   const client = new PatientClient(cluster, createRandom(1))
   await client.untilDone({ enableSharding: 'app', primaryShard: 'shard01', $db: 'admin' })
   await client.writeRetryably({ command: { insert: 'plain', $db: 'app' }, documents: rows, field: 'documents' })
   return client
 }
 
-/** A new primary does not wait until it knows what the old one has. */
-async function skipCatchUp(cluster: SimulatedCluster): Promise<void> {
-  const { config } = await ask(cluster, { replSetGetConfig: 1 })
-  const settings = { ...config.settings, catchUpTimeoutMillis: 0 }
-  const changed = await ask(cluster, { replSetReconfig: { ...config, version: config.version + 1, settings } })
-  if (changed['ok'] !== 1) throw new Error(changed['errmsg'] as string)
-}
-
-async function ask(cluster: SimulatedCluster, command: Document, to = 'shard01-1'): Promise<Document> {
+async function ask(cluster: SimulatedCluster, command: Document, to: string): Promise<Document> {
   return decode(await cluster.command(encode({ ...command, $db: 'admin' }), { to }))
 }
 

@@ -5,7 +5,8 @@
 import type { OwnedRanges, Owners } from '@shardlab/report'
 import type { Drawing } from './drawing.js'
 import { inkColour, manyColours, ruleColour, softColour } from './palette.js'
-import { textFont, widthOf } from './text-width.js'
+import { cleared } from './sharp-canvas.js'
+import { widthOf } from './text-width.js'
 
 export interface OwnersData {
   readonly owners: Owners
@@ -91,14 +92,7 @@ export class OwnersCanvas implements Drawing<OwnersData> {
     const { owners } = this.#data
     const rowHeight = rowHeightOf(owners.rows.length)
     const height = rowsTopOf(owners) + owners.rows.length * rowHeight + 4
-    const ratio = devicePixelRatio
-    this.#canvas.width = Math.round(width * ratio)
-    this.#canvas.height = Math.round(height * ratio)
-    this.#canvas.style.height = `${height}px`
-    const context = this.#canvas.getContext('2d')!
-    context.setTransform(ratio, 0, 0, ratio, 0, 0)
-    context.font = textFont
-    context.textBaseline = 'middle'
+    const context = cleared(this.#canvas, { width, height })
     draw(context, this.#data, width - marginLeft - marginRight)
   }
 }

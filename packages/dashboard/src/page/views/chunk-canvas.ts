@@ -5,6 +5,7 @@
 import type { LiveChunk, LiveMigration, LiveZone } from '../../stream/deltas.js'
 import { placeOf } from '../../stream/live-state.js'
 import { badColour, colourOf, inkColour, ruleColour } from '../components/palette.js'
+import { cleared } from '../components/sharp-canvas.js'
 import type { Heat } from '../heat.js'
 import type { ChunkWindow } from './chunk-window.js'
 
@@ -24,7 +25,6 @@ export const labelWidth = 74
 const zoneHeight = 16
 const heatHeight = 12
 const laneGap = 3
-const fontSize = 12
 
 export interface MapSize {
   readonly width: number
@@ -48,20 +48,7 @@ export function scaleOf({ width }: MapSize, { from, to }: ChunkWindow): number {
 }
 
 export function drawChunkMap(canvas: HTMLCanvasElement, size: MapSize, data: ChunkMapData): void {
-  const ratio = devicePixelRatio
-  const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)]
-  // Setting a size clears the canvas and is slow.
-  if (canvas.width !== width || canvas.height !== height) {
-    canvas.width = width
-    canvas.height = height
-    canvas.style.height = `${size.height}px`
-  }
-  const context = canvas.getContext('2d')!
-  context.setTransform(ratio, 0, 0, ratio, 0, 0)
-  context.clearRect(0, 0, size.width, size.height)
-  context.font = `${fontSize}px system-ui, "DejaVu Sans", sans-serif`
-  context.textBaseline = 'middle'
-  const map = new ChunkMapDrawing(context, size, data)
+  const map = new ChunkMapDrawing(cleared(canvas, size), size, data)
   map.lanes()
   map.chunks()
   map.zones()
