@@ -2,35 +2,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
-import t, { type Test } from 'tap'
+import { jetstream } from '@nats-io/jetstream'
+import t from 'tap'
 import { pack } from '../src/nats/codec.js'
-import { consumerName, namesOf } from '../src/nats/names.js'
+import { namesOf } from '../src/nats/names.js'
 import { withoutNats } from '@shardlab/nats/testing'
-import { OneServer } from './support/one-server.js'
+import { OneServer, taking } from './support/one-server.js'
 
 const skip = withoutNats
-
-/** Of the server, without a worker: takes jobs, and does with them what the test says. */
-async function bareClient(t: Test, url: string) {
-  const connection = await connect({ servers: url })
-  t.teardown(() => connection.close())
-  const manager = await jetstreamManager(connection)
-  const streams = async (): Promise<string[]> => {
-    const names: string[] = []
-    for await (const name of manager.streams.names()) names.push(name)
-    return names.sort()
-  }
-  const take = async (run: string): Promise<JsMsg> => {
-    const consumer = await jetstream(connection).consumers.get(namesOf(run).todoStream, consumerName)
-    for (;;) {
-      const message = await consumer.next({ expires: 5000 })
-      if (message !== null) return message
-    }
-  }
-  return { connection, streams, take }
-}
 
 t.test('workers return results, errors and messages, and a run that ended leaves nothing', { skip }, async (t) => {
   // Results and inputs of several messages, too.
@@ -50,7 +29,7 @@ t.test('workers return results, errors and messages, and a run that ended leaves
   }
   t.equal(await queue.run({ key: 'f', input: { value: 8, does: 'ask' }, onMessage }), 'reply')
   t.same(asked, [{ asks: 8 }])
-  const bare = await bareClient(t, one.server.url)
+  const bare = await one.bareClient()
   t.equal((await bare.streams()).length, 2)
   await queue.end()
   t.same(await bare.streams(), [])
@@ -58,8 +37,8 @@ t.test('workers return results, errors and messages, and a run that ended leaves
 
 t.test('a job whose worker died is played by another one, and counted once', { skip }, async (t) => {
   const one = await OneServer.start(t)
-  const queue = await one.queue({ name: 'deaths' })
-  const bare = await bareClient(t, one.server.url)
+  const queue = await one.queue({ name: 'deaths', ackWaitMs: 50 })
+  const bare = await one.bareClient()
   const result = queue.run({ key: 'a', input: { value: 'a' } })
   await bare.take('deaths')
   one.worker()
@@ -74,7 +53,7 @@ t.test('a job whose worker died is played by another one, and counted once', { s
 t.test('a job that is acknowledged without a result is published again', { skip }, async (t) => {
   const one = await OneServer.start(t)
   const queue = await one.queue({ name: 'lies' })
-  const bare = await bareClient(t, one.server.url)
+  const bare = await one.bareClient()
   const result = queue.run({ key: 'a', input: { value: 'a' } })
   await (await bare.take('lies')).ackAck()
   one.worker()
@@ -84,7 +63,7 @@ t.test('a job that is acknowledged without a result is published again', { skip 
 t.test('a job that ends all its workers is reported as lost, and the others are played', { skip }, async (t) => {
   const one = await OneServer.start(t)
   const queue = await one.queue({ name: 'poison', ackWaitMs: 50 })
-  const bare = await bareClient(t, one.server.url)
+  const bare = await one.bareClient()
   const lost = t.rejects(queue.run({ key: 'a', input: { value: 'a' } }), { name: 'JobLostError' })
   for (let taken = 0; taken < 4; taken++) t.match((await bare.take('poison')).subject, /\.a$/)
   // The server counts deliveries when a worker asks.
@@ -145,13 +124,14 @@ t.test('two runs on one server share its workers, and end independently', { skip
 
 t.test('jobs that no worker has taken are withdrawn, and running ones stop', { skip }, async (t) => {
   const one = await OneServer.start(t)
-  const queue = await one.queue()
+  const [queue, bare] = [await one.queue({ name: 'withdrawal' }), await one.bareClient()]
   const worker = one.worker({ concurrency: 1 })
   const running = queue.run({ key: 'a', input: { value: 'a', does: 'wait' } })
-  while (!worker.events.some(({ type }) => type === 'taken')) await new Promise((resolve) => setTimeout(resolve, 5))
+  await worker.until(taking())
   const waiting = ['b', 'c'].map((key) => queue.run({ key, input: { value: key } }))
   await queue.withdraw()
   t.same(await Promise.all(waiting), [null, null])
+  t.equal(await bare.leases('withdrawal'), 1, 'the job in progress keeps its lease')
   queue.stop()
   t.equal(await running, 'a')
   t.equal(await queue.run({ key: 'd', input: { value: 'd' } }), 'd', 'a job after the withdrawal is played')
@@ -163,12 +143,11 @@ t.test('jobs in progress end with their run, and a worker in a hurry gives its j
   const worker = one.worker({ concurrency: 1 })
   const abandoned = ended.run({ key: 'a', input: { value: 'a', does: 'hang' } })
   abandoned.catch(() => {})
-  while (!worker.events.some(({ type }) => type === 'taken')) await new Promise((resolve) => setTimeout(resolve, 5))
+  await worker.until(taking())
   await ended.end()
-  const next = await one.queue({ name: 'next', ackWaitMs: 3_600_000 })
+  const next = await one.queue({ name: 'next' })
   const result = next.run({ key: 'b', input: { value: 'b', does: 'wait' } })
-  const isTaken = (): boolean => worker.events.some((event) => event.type === 'taken' && event.key === 'b')
-  while (!isTaken()) await new Promise((resolve) => setTimeout(resolve, 5))
+  await worker.until(taking('b'))
   t.match(
     worker.events.find((event) => event.type === 'ended'),
     { run: 'ended', how: 'dropped' },
@@ -186,7 +165,7 @@ t.test('coordinator and worker continue after a restart of the server', { skip }
   const worker = one.worker({ concurrency: 1 })
   const running = queue.run({ key: 'a', input: { value: 'a', does: 'wait' } })
   const waiting = queue.run({ key: 'b', input: { value: 'b' } })
-  while (!worker.events.some(({ type }) => type === 'taken')) await new Promise((resolve) => setTimeout(resolve, 5))
+  await worker.until(taking())
   await one.server.kill()
   await one.server.restart()
   // Messages that are not stored are lost until the worker is connected again.
@@ -202,7 +181,7 @@ t.test('a server that is gone ends coordinator and worker with one sentence each
   const queue = await one.queue({ nats: { url, goneMs: 100 } })
   const worker = one.worker({ goneMs: 100 })
   const result = queue.run({ key: 'a', input: { value: 'a', does: 'hang' } })
-  while (!worker.events.some(({ type }) => type === 'taken')) await new Promise((resolve) => setTimeout(resolve, 5))
+  await worker.until(taking())
   const gone = {
     name: 'OptionError',
     message: `NATS at ${url} has been gone for 0.1 seconds: start it again, then this command`,

@@ -70,8 +70,41 @@ t.test('a server without room for results ends the run with one sentence', { ski
   await results.end()
   const next = await one.queue()
   t.equal(await next.run({ key: 'e', input: { value: 'e' } }), 'e', 'the worker continues')
-  t.match(worker.events.flatMap((event) => (event.type === 'ended' ? [event.how] : [])).slice(0, 2), [
-    'stored',
-    'failed',
-  ])
+  t.ok(worker.events.some((event) => event.type === 'ended' && event.how === 'failed'))
+})
+
+t.test('a missing permission ends coordinator and worker with one sentence', { skip: withoutNats }, async (t) => {
+  const missing = [
+    { who: 'coordinator', may: 'publish', root: '$JS.API.>' },
+    { who: 'coordinator', may: 'subscribe', root: '_INBOX.>' },
+    { who: 'coordinator', may: 'subscribe', root: 'shardlab.>' },
+    { who: 'coordinator', may: 'publish', root: 'shardlab.>' },
+    { who: 'worker', may: 'publish', root: '$JS.API.>' },
+    { who: 'worker', may: 'subscribe', root: '_INBOX.>' },
+    { who: 'worker', may: 'subscribe', root: 'shardlab.>' },
+    { who: 'worker', may: 'publish', root: 'shardlab.>' },
+    { who: 'worker', may: 'publish', root: '$JS.ACK.>' },
+  ] as const
+  const users = missing.map(
+    ({ may, root }, i) => `{ user: u${i}, password: p, permissions: { ${may}: { deny: "${root}" } } }`,
+  )
+  const one = await OneServer.start(t, {
+    config: `authorization { users: [ { user: all, password: p }, ${users.join(', ')} ] }`,
+  })
+  const urlOf = (user: string): string => `nats://${user}:p@127.0.0.1:${one.server.port}`
+  for (const [i, { who, may, root }] of missing.entries()) {
+    const end = root.slice(0, -1).replaceAll(/[$.]/g, String.raw`\$&`)
+    const message = new RegExp(
+      `^NATS at \\S+ does not allow the user to ${may} to ${end}\\S+: give it the permission to ${may} to ${end}>$`,
+    )
+    const nats = { url: urlOf(`u${i}`) }
+    if (who === 'coordinator') await refused(t, nats, message)
+    else {
+      const queue = await one.queue({ nats: { url: urlOf('all') } })
+      const result = queue.run({ key: 'a', input: { value: 'a' } })
+      await t.rejects(one.worker({ url: nats.url }).ended, { name: 'OptionError', message })
+      result.catch(() => {})
+      await queue.end()
+    }
+  }
 })

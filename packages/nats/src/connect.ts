@@ -2,6 +2,7 @@
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node'
 import { messageOf, OptionError } from './option-error.js'
 import { connectionOptions, withoutPassword, type NatsOptions } from './options.js'
+import { missingPermission } from './permissions.js'
 
 const connectTimeoutMs = 5000
 const reconnectEveryMs = 500
@@ -18,11 +19,23 @@ export interface NatsLink {
   onGone(listener: (error: OptionError) => void): void
   /** For consumers of JetStream: a restarted server has lost them, which they notice late. */
   onReconnect(listener: () => void): void
+  /** Reports a sentence that does not end the connection. */
+  readonly tell: (sentence: string) => void
   close(): Promise<void>
 }
 
-/** @throws OptionError if the server cannot be reached or refuses, with the reason */
-export async function connectNats(options: NatsOptions, name: string): Promise<NatsLink> {
+/**
+ * A missing permission ends the connection, as a refused login does: the server would ignore all
+ * further messages of that subject, and their senders would wait.
+ *
+ * @param onNews called with sentences for the user that do not end the connection
+ * @throws OptionError if the server cannot be reached or refuses, with the reason
+ */
+export async function connectNats(
+  options: NatsOptions,
+  name: string,
+  onNews: (sentence: string) => void = () => {},
+): Promise<NatsLink> {
   const address = withoutPassword(options)
   const given = connectionOptions(options)
   let connection: NatsConnection
@@ -56,6 +69,10 @@ export async function connectNats(options: NatsOptions, name: string): Promise<N
     onGone: () =>
       giveUp(`NATS at ${address} has been gone for ${goneMs! / 1000} seconds: start it again, then this command`),
     onReconnect: () => reconnectListeners.forEach((listener) => listener()),
+    onError: (reason) => {
+      const sentence = missingPermission(address, reason)
+      if (sentence !== null) giveUp(sentence)
+    },
   })
   void connection
     .closed()
@@ -69,6 +86,7 @@ export async function connectNats(options: NatsOptions, name: string): Promise<N
       else listener(error)
     },
     onReconnect: (listener) => void reconnectListeners.push(listener),
+    tell: onNews,
     close() {
       isClosing = true
       return connection.close()
@@ -81,11 +99,15 @@ interface Watch {
   readonly goneMs: number | null
   readonly onGone: () => void
   readonly onReconnect: () => void
+  /** An error that the server has sent. */
+  readonly onError: (error: unknown) => void
 }
 
-async function watch(connection: NatsConnection, { goneMs, onGone, onReconnect }: Watch): Promise<void> {
+async function watch(connection: NatsConnection, { goneMs, onGone, onReconnect, onError }: Watch): Promise<void> {
   let alarm: NodeJS.Timeout | undefined
-  for await (const { type } of connection.status()) {
+  for await (const status of connection.status()) {
+    const { type } = status
+    if (type === 'error') onError(status.error)
     if (type === 'disconnect' && goneMs !== null) alarm ??= setTimeout(onGone, goneMs)
     if (type !== 'reconnect' && type !== 'close') continue
     clearTimeout(alarm)

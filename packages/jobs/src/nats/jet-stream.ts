@@ -10,9 +10,12 @@ import {
   JetStreamApiCodes,
   type JetStreamClient,
   type JetStreamManager,
+  type JsMsg,
 } from '@nats-io/jetstream'
 import { errors } from '@nats-io/transport-node'
-import { OptionError, messageOf, type NatsLink } from '@shardlab/nats'
+import { missingPermission, OptionError, messageOf, type NatsLink } from '@shardlab/nats'
+import { ByteWindow } from './byte-window.js'
+import { consumerName } from './names.js'
 
 const retryEveryMs = 200
 
@@ -20,12 +23,18 @@ export interface JetStream {
   readonly link: NatsLink
   readonly client: JetStreamClient
   readonly manager: JetStreamManager
+  readonly sending: ByteWindow
+  readonly receiving: ByteWindow
 }
 
 /** @throws OptionError if the server has no JetStream */
 export async function openJetStream(link: NatsLink): Promise<JetStream> {
   try {
-    return { link, client: jetstream(link.connection), manager: await jetstreamManager(link.connection) }
+    const { connection } = link
+    return {
+      ...{ link, client: jetstream(connection), manager: await jetstreamManager(connection) },
+      ...{ sending: new ByteWindow(), receiving: new ByteWindow() },
+    }
   } catch (error) {
     throw refusal(link, error)
   }
@@ -49,23 +58,68 @@ export async function persist<Result>({ link }: JetStream, call: () => Promise<R
 }
 
 /**
+ * @param lastSeq of the subject, or the message is refused; undefined: any
  * @returns the sequence number
- * @throws an error that {@link isNotFound} if the stream was removed
+ * @throws an error that {@link isNotFound} if the stream was removed, {@link isOvertaken} if another
+ *   message has the subject
  */
-export function publish(jetStream: JetStream, stream: string, subject: string, bytes: Uint8Array): Promise<number> {
-  return persist(jetStream, async () => {
+export function publish(
+  jetStream: JetStream,
+  stream: string,
+  subject: string,
+  bytes: Uint8Array,
+  lastSeq?: number,
+): Promise<number> {
+  const { client, manager, sending } = jetStream
+  const options = lastSeq === undefined ? {} : { expect: { lastSubjectSequence: lastSeq } }
+  return sending.during(bytes.length, () =>
+    persist(jetStream, async () => {
+      try {
+        return (await client.publish(subject, bytes, options)).seq
+      } catch (error) {
+        // A removed stream and a restarting server do not answer.
+        if (isTransient(error)) await manager.streams.info(stream)
+        throw error
+      }
+    }),
+  )
+}
+
+/**
+ * Acknowledges a job until the server has confirmed it: an acknowledgement may be lost, and then the
+ * job would be given to another worker. The client's `ackAck` sends it only once.
+ *
+ * @param timeoutMs of one confirmation
+ * @throws an error that {@link isNotFound} if the run was removed
+ */
+export async function acknowledge(
+  jetStream: JetStream,
+  stream: string,
+  message: JsMsg,
+  timeoutMs: number,
+): Promise<void> {
+  const { link, manager } = jetStream
+  // The class of the client has it, its type does not.
+  const { reply } = message as JsMsg & { readonly reply: string }
+  await persist(jetStream, async () => {
     try {
-      return (await jetStream.client.publish(subject, bytes)).seq
+      await link.connection.request(reply, done, { timeout: timeoutMs })
     } catch (error) {
-      // A removed stream and a restarting server do not answer.
-      if (isTransient(error)) await jetStream.manager.streams.info(stream)
+      // A removed consumer does not answer.
+      if (isTransient(error)) await manager.consumers.info(stream, consumerName)
       throw error
     }
   })
 }
 
-/** Also the error of a stream that a restarting server has not opened yet. */
+const done = new TextEncoder().encode('+ACK')
+
+/**
+ * Also the error of a stream that a restarting server has not opened yet. A missing permission stays
+ * missing.
+ */
 function isTransient(error: unknown): boolean {
+  if ((error as Error).cause instanceof errors.PermissionViolationError) return false
   return error instanceof errors.TimeoutError || error instanceof errors.RequestError || hasNoJetStream(error)
 }
 
@@ -83,6 +137,10 @@ export const isSilence = (error: unknown): boolean =>
 
 export const isNoMessage = (error: unknown): boolean => codeOf(error) === JetStreamApiCodes.NoMessageFound
 
+/** Another client has published to the subject first. */
+export const isOvertaken = (error: unknown): boolean =>
+  codeOf(error) === JetStreamApiCodes.StreamWrongLastSequence
+
 /** A job with this key waits or is being played. */
 export const isAlreadyThere = (error: unknown): boolean => /per subject exceeded/.test(messageOf(error))
 
@@ -92,16 +150,14 @@ const hasNoJetStream = (error: unknown): boolean => (error as Error).name === 'J
 const codeOf = (error: unknown): number | null => (error instanceof JetStreamApiError ? error.code : null)
 
 function refusal({ address }: NatsLink, error: unknown): Error {
-  const isExpected = [isNotFound, isNoMessage, isAlreadyThere, isSilence].some((test) => test(error))
+  const isExpected = [isNotFound, isNoMessage, isAlreadyThere, isOvertaken, isSilence].some((test) => test(error))
   if (error instanceof OptionError || isExpected) return error as Error
+  const permission = missingPermission(address, error)
+  if (permission !== null) return new OptionError(permission)
   const text = messageOf(error)
   if (hasNoJetStream(error) || /jetstream not enabled/i.test(text))
     return new OptionError(`NATS at ${address} has no JetStream: start nats-server with -js and a folder, -sd`)
   if (/insufficient|exceeded|resources/i.test(text))
     return new OptionError(`NATS at ${address} has no room for the jobs: ${text}. Raise its limits of JetStream`)
-  if (error instanceof errors.PermissionViolationError)
-    return new OptionError(
-      `NATS at ${address} does not allow the user this: ${text}. Jobs need $JS.API.> and shardlab.>`,
-    )
   return new OptionError(`NATS at ${address} refuses: ${text}`)
 }

@@ -1,4 +1,5 @@
 /** The messages of runs. */
+import { unpack } from './codec.js'
 
 /** Says what a run is: the first message of its data. */
 export interface About {
@@ -14,6 +15,8 @@ export interface TodoMessage {
   readonly input: Uint8Array | null
   /** Sequence numbers of its parts in the data. */
   readonly parts: readonly number[]
+  /** Size of the largest part. */
+  readonly partBytes: number
   readonly msMax: number | null
 }
 
@@ -28,7 +31,19 @@ export interface ResultPart {
 /** From the worker of a job. */
 export interface UpMessage {
   readonly attempt: string
-  /** `taken`: without content; `message`: of the job; `failed`: why its result cannot be stored. */
-  readonly type: 'taken' | 'message' | 'failed'
+  /**
+   * `taken`: without content; `message`: of the job; `returned`: the sequence number with which the
+   * job waits for another worker; `failed`: why its result cannot be stored.
+   */
+  readonly type: (typeof upTypes)[number]
   readonly content: unknown
+}
+
+const upTypes = ['taken', 'message', 'returned', 'failed'] as const
+
+/** @throws TypeError for a message of a stranger */
+export function readUp(bytes: Uint8Array): UpMessage {
+  const message = unpack<UpMessage | null>(bytes)
+  if (message === null || !upTypes.includes(message.type)) throw new TypeError('it is no message of a worker')
+  return message
 }

@@ -19,7 +19,10 @@ export interface RunNames {
   readonly down: (key: string) => string
   readonly stop: string
   readonly ended: string
-  readonly coordinator: string
+  /** Records of coordinators. */
+  readonly coordinators: string
+  /** Questions to a coordinator by its id, to `any` one; `next`: one has replaced another. */
+  readonly coordinator: (id: string) => string
 }
 
 export const todoOfAllRuns = 'shardlab.jobs.*.todo.*'
@@ -43,7 +46,8 @@ export function namesOf(name: string): RunNames {
     down: (key) => `${subject}.down.${key}`,
     stop: `${subject}.stop`,
     ended: `${subject}.ended`,
-    coordinator: `${subject}.coordinator`,
+    coordinators: `${subject}.data.coordinator`,
+    coordinator: (id) => `${subject}.coordinator.${id}`,
   }
 }
 

@@ -1,9 +1,11 @@
-/** Splits what exceeds the server's `max_payload`. */
+/** Splits what exceeds the server's `max_payload`, or what a slow link passes quickly. */
 import { OptionError, type NatsLink } from '@shardlab/nats'
 
 /** Of a message around its bytes. */
 const envelopeBytes = 256
 const payloadBytesMin = 1024
+/** Several parts are in a {@link ByteWindow} at a time. */
+const partBytesMax = 32 * 1024
 
 /** @throws OptionError if the server allows only tiny messages */
 export function partBytesOf({ connection, address }: NatsLink): number {
@@ -12,7 +14,7 @@ export function partBytesOf({ connection, address }: NatsLink): number {
     throw new OptionError(
       `NATS at ${address} allows messages of ${payloadBytes} bytes, and jobs need ${payloadBytesMin}: raise its max_payload`,
     )
-  return payloadBytes - envelopeBytes
+  return Math.min(partBytesMax, payloadBytes - envelopeBytes)
 }
 
 /** At least one part. */

@@ -21,8 +21,12 @@ export class JobWatch {
     })
   }
 
+  /** Counts what workers take from now on. */
   static async start(url: string): Promise<JobWatch> {
-    return new JobWatch(await connect({ servers: url }))
+    const connection = await connect({ servers: url })
+    const watch = new JobWatch(connection)
+    await connection.flush()
+    return watch
   }
 
   /** Resolves when jobs have been taken so many times. */

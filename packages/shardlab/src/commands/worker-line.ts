@@ -23,7 +23,8 @@ export function workerLine(concurrency: number): WorkerLine {
         print(
           `job ${event.run} needs Shardlab ${event.version}, and this worker has another version or build: start a worker of that version; this one leaves the job to others`,
         )
-      } else if (event.type === 'taken') running++
+      } else if (event.type === 'news') print(event.sentence)
+      else if (event.type === 'taken') running++
       else {
         running--
         if (event.how === 'stored') done++

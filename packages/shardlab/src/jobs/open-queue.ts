@@ -32,6 +32,7 @@ export function queueOpener<Input, Output>(
       const queue = await natsQueue(kind, {
         nats,
         parameters,
+        onNews: print,
         ...(job === undefined ? {} : { name: job }),
       })
       opened = queue

@@ -5,7 +5,7 @@ import { connectNats, listen, OptionError, type NatsLink } from '@shardlab/nats'
 import { buildVersion } from '../../build-version.js'
 import { outputOf, type JobOutcome } from '../../threads/thread-job.js'
 import { JobLostError, type Job, type JobKind, type JobQueue } from '../../types.js'
-import { pack, unpack } from '../codec.js'
+import { pack } from '../codec.js'
 import {
   isAlreadyThere,
   isNoMessage,
@@ -15,10 +15,11 @@ import {
   publish,
   type JetStream,
 } from '../jet-stream.js'
-import type { TodoMessage, UpMessage } from '../messages.js'
+import { readUp, type TodoMessage, type UpMessage } from '../messages.js'
 import { checkName, consumerName, keyOf, namesOf, newId, wakeSubject, type RunNames } from '../names.js'
 import { partBytesOf, split } from '../parts.js'
-import { becomeCoordinator, openRun } from './open-run.js'
+import type { CoordinatorLock } from './coordinator-lock.js'
+import { openRun, type OpenRun } from './open-run.js'
 import type { NatsQueueOptions } from './options.js'
 import { ResultReader } from './result-reader.js'
 
@@ -44,19 +45,18 @@ export async function openNatsQueue<Input, Output>(
   options: NatsQueueOptions,
 ): Promise<NatsQueue<Input, Output>> {
   const names = namesOf(options.name === undefined ? newId() : checkName(options.name))
-  const link = await connectNats(options.nats, `shardlab ${kind.name} ${names.name}`)
+  const link = await connectNats(options.nats, `shardlab ${kind.name} ${names.name}`, options.onNews)
   let queue: NatsQueue<Input, Output> | null = null
   try {
     const partBytes = partBytesOf(link)
     const jetStream = await openJetStream(link)
-    const presence = await becomeCoordinator(jetStream, names)
     const { version = buildVersion(), ackWaitMs } = options
     // They may be larger than a message.
     const parameters = createHash('sha256')
       .update(options.parameters ?? '')
       .digest('hex')
-    const isResumed = await openRun(jetStream, names, { kind: kind.name, version, parameters }, ackWaitMs)
-    queue = new NatsQueue<Input, Output>(jetStream, names, { partBytes, isResumed, presence })
+    const run = await openRun(jetStream, names, { kind: kind.name, version, parameters }, ackWaitMs)
+    queue = new NatsQueue<Input, Output>(jetStream, names, { partBytes, ...run })
     await queue.begin()
     return queue
   } catch (error) {
@@ -87,7 +87,7 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
   /** Of jobs that have not been given to this coordinator yet. */
   readonly #early = new Map<string, JobOutcome<Output>>()
   readonly #done = new Set<string>()
-  readonly #presence: Subscription
+  readonly #lock: CoordinatorLock
   readonly #up: Subscription
   readonly #checks: NodeJS.Timeout
   #isWaking = false
@@ -99,7 +99,7 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
   constructor(
     jetStream: JetStream,
     names: RunNames,
-    { partBytes, isResumed, presence }: { partBytes: number; isResumed: boolean; presence: Subscription },
+    { partBytes, isResumed, lock }: OpenRun & { readonly partBytes: number },
   ) {
     this.#jetStream = jetStream
     this.#names = names
@@ -108,13 +108,12 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
     this.isResumed = isResumed
     this.#partBytes = partBytes
     this.#reader = new ResultReader(jetStream, names, (key, outcome) => this.#onResult(key, outcome))
-    const { connection } = this.#link
-    this.#presence = presence
-    this.#up = listen(connection, names.up('*'), ({ subject, data }) =>
-      this.#onUp(keyOf(subject), unpack<UpMessage>(data)),
-    )
+    this.#lock = lock
+    this.#up = listen(this.#link, names.up('*'), ({ subject, data }) => this.#onUp(keyOf(subject), readUp(data)))
     this.#checks = setInterval(() => void this.#check(), checkEveryMs)
     this.#link.onGone((error) => this.#fail(error))
+    lock.onLost((error) => this.#fail(error))
+    this.#link.onReconnect(() => void lock.check().catch((error: unknown) => this.#fail(error)))
   }
 
   /** Reads the stored results. */
@@ -172,7 +171,7 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
     this.#up.unsubscribe()
     if (this.#link.error() === null) await Promise.race([this.#remove(), timeout(removalMs)])
     // Last: another coordinator of the name would find a part of the run.
-    this.#presence.unsubscribe()
+    this.#lock.end()
     await this.#link.close()
   }
 
@@ -188,6 +187,7 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
   async #remove(): Promise<void> {
     const { manager } = this.#jetStream
     const { todoStream, dataStream, ended } = this.#names
+    if (!(await this.#lock.isHeld().catch(() => false))) return
     await Promise.allSettled([manager.streams.delete(todoStream), manager.streams.delete(dataStream)])
     this.#link.connection.publish(ended)
     await this.#link.connection.flush().catch(() => {})
@@ -197,10 +197,11 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
     const { key, input, msMax = null } = waiting.job
     const { todoStream, todo } = this.#names
     const bytes = pack(input)
+    const about = { msMax, partBytes: this.#partBytes }
     const message: TodoMessage =
       bytes.length <= this.#partBytes
-        ? { input: bytes, parts: [], msMax }
-        : { input: null, parts: await this.#store(key, bytes), msMax }
+        ? { ...about, input: bytes, parts: [] }
+        : { ...about, input: null, parts: await this.#store(key, bytes) }
     try {
       waiting.seq = await publish(this.#jetStream, todoStream, todo(key), pack(message))
     } catch (error) {
@@ -240,17 +241,23 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
     )
     const untaken = all.filter(({ seq }) => seq !== null && seq > delivered.stream_seq)
     await Promise.all(
-      untaken.map(async ({ job: { key }, resolve }) => {
-        await this.#purge(key)
+      untaken.map(async ({ job: { key }, seq, resolve }) => {
+        await this.#delete(key, seq!)
         this.#waiting.delete(key)
         resolve(null)
       }),
     )
   }
 
-  async #purge(key: string): Promise<void> {
-    const { todoStream, todo } = this.#names
-    await persist(this.#jetStream, () => this.#jetStream.manager.streams.purge(todoStream, { filter: todo(key) }))
+  /** A purge of its subject would end the leases of other jobs as well (nats-server 2.9). */
+  async #delete(key: string, seq: number): Promise<void> {
+    const { manager } = this.#jetStream
+    try {
+      await persist(this.#jetStream, () => manager.streams.deleteMessage(this.#names.todoStream, seq, false))
+    } catch (error) {
+      // A worker has acknowledged it, or has given it back.
+      if ((await this.#seqOf(key)) === seq) throw error
+    }
   }
 
   /** Once for all jobs that are published together. */
@@ -282,7 +289,17 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
   #onUp(key: string, { attempt, type, content }: UpMessage): void {
     if (type === 'taken' && this.#isStopped) this.stop()
     if (type === 'message') this.#waiting.get(key)?.job.onMessage?.(content, attempt)
+    if (type === 'returned') this.#onReturned(key, content as number | null)
     if (type === 'failed') this.#fail(new OptionError(String(content)))
+  }
+
+  /** The job waits for a worker again, so that it can be withdrawn. */
+  #onReturned(key: string, seq: number | null): void {
+    const waiting = this.#waiting.get(key)
+    // Otherwise it is being published, and its number follows.
+    if (waiting === undefined || waiting.seq === null || seq === null) return
+    waiting.seq = Math.max(waiting.seq, seq)
+    if (waiting.isWithdrawn) this.#withdrawUntaken([waiting]).catch((error: unknown) => this.#fail(error))
   }
 
   /** Finds jobs that the server will give to no worker any more. */
@@ -305,7 +322,8 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
 
   async #repeat(waiting: Waiting<Input, Output>): Promise<void> {
     const { key } = waiting.job
-    await this.#purge(key)
+    const seq = await this.#seqOf(key)
+    if (seq !== null) await this.#delete(key, seq)
     if (waiting.isRepeated) {
       this.#waiting.delete(key)
       waiting.reject(

@@ -1,41 +1,59 @@
 /** Creates the streams of a run, or finds those that an earlier coordinator has left. */
-import { hostname } from 'node:os'
 import { AckPolicy, DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream'
-import { nanos, type Subscription } from '@nats-io/transport-node'
-import { listen, OptionError } from '@shardlab/nats'
+import { nanos } from '@nats-io/transport-node'
+import { OptionError } from '@shardlab/nats'
 import { aboutOf } from '../about.js'
-import { pack, unpack } from '../codec.js'
+import { pack } from '../codec.js'
 import { isNotFound, persist, publish, type JetStream } from '../jet-stream.js'
 import type { About } from '../messages.js'
 import { consumerName, type RunNames } from '../names.js'
+import { CoordinatorLock } from './coordinator-lock.js'
 
 const ackWaitMsDefault = 15_000
-/** A job that ends the process of its worker is given to so many. */
+/** A job that ends the process of its worker is given to so many, and once more when it is repeated. */
 const deliveriesMax = 2
-const answerMs = 1000
 
-/**
- * @returns whether the run was on the server
- * @throws OptionError if it has other parameters or a coordinator
- */
+export interface OpenRun {
+  /** It was on the server. */
+  readonly isResumed: boolean
+  readonly lock: CoordinatorLock
+}
+
+/** @throws OptionError if it has other parameters or a coordinator */
 export async function openRun(
   jetStream: JetStream,
   names: RunNames,
   about: About,
   ackWaitMs = ackWaitMsDefault,
-): Promise<boolean> {
+): Promise<OpenRun> {
   const { manager } = jetStream
-  const found = await aboutOf(jetStream, names)
-  if (found !== null) checkSame(names.name, found, about)
-  await persist(jetStream, () =>
-    manager.streams.add({
-      name: names.dataStream,
-      subjects: [`shardlab.jobs.${names.name}.data.>`],
-      storage: StorageType.File,
-    }),
-  )
-  if (found === null) await publish(jetStream, names.dataStream, names.about, pack(about))
-  // Workers find a run by this stream, so it is the last one.
+  const addData = async (): Promise<void> => {
+    await persist(jetStream, () =>
+      manager.streams.add({
+        name: names.dataStream,
+        subjects: [`shardlab.jobs.${names.name}.data.>`],
+        storage: StorageType.File,
+      }),
+    )
+  }
+  // First, so that one with other options does not replace a coordinator that is cut off.
+  checkSame(names.name, await aboutOf(jetStream, names), about)
+  const lock = await CoordinatorLock.take(jetStream, names, addData)
+  try {
+    const found = await aboutOf(jetStream, names)
+    checkSame(names.name, found, about)
+    if (found === null) await publish(jetStream, names.dataStream, names.about, pack(about))
+    await addTodo(jetStream, names, ackWaitMs)
+    return { isResumed: found !== null, lock }
+  } catch (error) {
+    lock.end()
+    throw error
+  }
+}
+
+/** Workers find a run by this stream, so it is the last one. */
+async function addTodo(jetStream: JetStream, names: RunNames, ackWaitMs: number): Promise<void> {
+  const { manager } = jetStream
   await persist(jetStream, () =>
     manager.streams.add({
       name: names.todoStream,
@@ -47,32 +65,17 @@ export async function openRun(
       max_msgs_per_subject: 1,
     }),
   )
-  if (found === null || !(await hasConsumer(jetStream, names)))
-    await persist(jetStream, () =>
-      manager.consumers.add(names.todoStream, {
-        durable_name: consumerName,
-        ack_policy: AckPolicy.Explicit,
-        ack_wait: nanos(ackWaitMs),
-        max_deliver: deliveriesMax,
-        max_ack_pending: -1,
-      }),
-    )
-  return found !== null
-}
-
-/**
- * Answers other coordinators until the subscription ends.
- * @throws OptionError if the run has a coordinator
- */
-export async function becomeCoordinator({ link }: JetStream, { name, coordinator }: RunNames): Promise<Subscription> {
-  const { connection, address } = link
-  const other = await connection.request(coordinator, undefined, { timeout: answerMs }).catch(() => null)
-  if (other !== null)
-    throw new OptionError(
-      `the job ${name} at ${address} is run by process ${unpack<string>(other.data)}: use another name, or wait until it has ended`,
-    )
-  const me = pack(`${process.pid} on ${hostname()}`)
-  return listen(connection, coordinator, (message) => void message.respond(me))
+  // An earlier coordinator may have had another time.
+  if (await hasConsumer(jetStream, names)) return
+  await persist(jetStream, () =>
+    manager.consumers.add(names.todoStream, {
+      durable_name: consumerName,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(ackWaitMs),
+      max_deliver: deliveriesMax,
+      max_ack_pending: -1,
+    }),
+  )
 }
 
 async function hasConsumer(jetStream: JetStream, { todoStream }: RunNames): Promise<boolean> {
@@ -85,7 +88,9 @@ async function hasConsumer(jetStream: JetStream, { todoStream }: RunNames): Prom
   }
 }
 
-function checkSame(name: string, found: About, wanted: About): void {
+/** @param found null: the run is not on the server */
+function checkSame(name: string, found: About | null, wanted: About): void {
+  if (found === null) return
   const different = (['kind', 'version', 'parameters'] as const).find((field) => found[field] !== wanted[field])
   if (different === undefined) return
   const what = {

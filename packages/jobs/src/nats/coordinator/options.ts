@@ -16,4 +16,6 @@ export interface NatsQueueOptions {
    * 15,000.
    */
   readonly ackWaitMs?: number
+  /** Called with sentences for the user, such as about a message that cannot be read. */
+  readonly onNews?: (sentence: string) => void
 }

@@ -1,6 +1,7 @@
 /** Reads the results of a run in their order, also those of earlier coordinators. */
 import { DeliverPolicy, type ConsumerMessages } from '@nats-io/jetstream'
 import type { JobOutcome } from '../../threads/thread-job.js'
+import { messageOf } from '@shardlab/nats'
 import { unpack } from '../codec.js'
 import { isNoMessage, isNotFound, persist, type JetStream } from '../jet-stream.js'
 import type { ResultPart } from '../messages.js'
@@ -33,7 +34,7 @@ export class ResultReader<Output> {
       try {
         for await (const { seq, subject, data } of this.#messages!) {
           this.#lastSeq = seq
-          this.#see(keyOf(subject), unpack<ResultPart>(data))
+          this.#read(subject, data)
           while (this.#behind.length > 0 && this.#behind[0]!.seq <= seq) this.#behind.shift()!.resolve()
         }
       } catch (error) {
@@ -84,6 +85,16 @@ export class ResultReader<Output> {
     } catch (error) {
       if (isNoMessage(error)) return 0
       throw error
+    }
+  }
+
+  /** A stranger may have sent it. */
+  #read(subject: string, data: Uint8Array): void {
+    const { address, tell } = this.#jetStream.link
+    try {
+      this.#see(keyOf(subject), unpack<ResultPart>(data))
+    } catch (error) {
+      tell(`NATS at ${address}: a result with the subject ${subject} cannot be read and is ignored: ${messageOf(error)}`)
     }
   }
 

@@ -6,80 +6,86 @@ import { plainError, type JobOutcome } from '../../threads/thread-job.js'
 import { pack, unpack } from '../codec.js'
 import { isNoMessage, isNotFound, persist, publish, type JetStream } from '../jet-stream.js'
 import type { ResultPart, TodoMessage, UpMessage } from '../messages.js'
-import { keyOf, newId } from '../names.js'
+import { keyOf } from '../names.js'
 import { join, split } from '../parts.js'
+import { Attempt } from './attempt.js'
 import type { Run } from './run.js'
 import type { WorkerEvent } from './worker-event.js'
-
-/** Signs of life within the time after which the server gives a job to another worker. */
-const signsPerWait = 3
 
 export interface Player {
   readonly jetStream: JetStream
   readonly partBytes: number
   readonly threads: JobThreads<unknown, unknown>
   readonly onEvent: (event: WorkerEvent) => void
-  /** Jobs that are cancelled are for other workers. */
+  /** Jobs that have not begun are for other workers. */
   readonly isReturning: () => boolean
 }
 
+type End = Extract<WorkerEvent, { type: 'ended' }>['how']
+
 /** @throws OptionError if the server is gone */
 export async function playJob(player: Player, run: Run, message: JsMsg): Promise<void> {
+  const { jetStream, onEvent } = player
+  const { names, kind, attempts, ackWaitMs } = run
   const key = keyOf(message.subject)
-  const working = setInterval(() => message.working(), run.ackWaitMs / signsPerWait)
-  const how = await play(player, run, message, key).finally(() => clearInterval(working))
-  player.onEvent({ type: 'ended', run: run.names.name, key, how })
+  const playing = attempts.get(key)
+  if (playing !== undefined) return playing.join(message)
+  const attempt = new Attempt(jetStream, names, key, message, ackWaitMs)
+  attempts.set(key, attempt)
+  onEvent({ type: 'taken', run: names.name, kind: kind.name, key })
+  let how: End
+  try {
+    how = await play(player, run, message, attempt)
+  } finally {
+    attempt.end()
+    attempts.delete(key)
+  }
+  onEvent({ type: 'ended', run: names.name, key, how })
 }
 
-async function play(
-  player: Player,
-  run: Run,
-  message: JsMsg,
-  key: string,
-): Promise<Extract<WorkerEvent, { type: 'ended' }>['how']> {
-  const { jetStream, threads, onEvent } = player
-  const attempt = newId()
+async function play(player: Player, run: Run, message: JsMsg, attempt: Attempt): Promise<End> {
+  const { jetStream, threads } = player
   const up = (sent: Omit<UpMessage, 'attempt'>): void => {
     const { connection } = jetStream.link
-    if (!connection.isClosed()) connection.publish(run.names.up(key), pack({ attempt, ...sent } satisfies UpMessage))
+    const bytes = pack({ attempt: attempt.id, ...sent } satisfies UpMessage)
+    if (!connection.isClosed()) connection.publish(run.names.up(attempt.key), bytes)
   }
-  onEvent({ type: 'taken', run: run.names.name, kind: run.kind.name, key })
+  const giveBack = async (): Promise<End> => {
+    up({ type: 'returned', content: await attempt.giveBack() })
+    return 'returned'
+  }
   try {
     const { input, msMax } = await inputOf(jetStream, run, message)
     if (run.isEnded) return 'dropped'
+    if (player.isReturning()) return await giveBack()
     up({ type: 'taken', content: null })
     const refusal = run.kind.refusal?.(input) ?? null
     const outcome =
       refusal === null
         ? await outcomeOf(() => {
-            const job = threads.play(input, msMax ?? undefined, (sent) => up({ type: 'message', content: sent }))
-            run.running.set(key, job)
-            return job.outcome
+            attempt.job = threads.play(input, msMax ?? undefined, (sent) => up({ type: 'message', content: sent }))
+            return attempt.job.outcome
           })
         : { error: plainError(new OptionError(refusal)) }
-    if (player.isReturning()) {
-      message.nak()
-      return 'returned'
-    }
     if (run.isEnded) return 'dropped'
-    await store(player, run, key, attempt, outcome)
-    await persist(jetStream, () => message.ackAck())
+    if (outcome === null) return await giveBack()
+    await store(player, run, attempt, outcome)
+    await attempt.acknowledge()
     return 'stored'
   } catch (error) {
     if (isNotFound(error) || isNoMessage(error)) return 'dropped'
     if (jetStream.link.error() !== null) throw error
     up({ type: 'failed', content: messageOf(error) })
     return 'failed'
-  } finally {
-    run.running.delete(key)
   }
 }
 
-/** An error of the thread, such as one without memory, is the outcome of the job. */
-async function outcomeOf(play: () => Promise<JobOutcome<unknown>>): Promise<JobOutcome<unknown>> {
+/** An error of the thread, such as one without memory, is the outcome of the job. null: cancelled. */
+async function outcomeOf(play: () => Promise<JobOutcome<unknown>>): Promise<JobOutcome<unknown> | null> {
   try {
     return await play()
   } catch (error) {
+    if ((error as Error).name === 'AbortError') return null
     return { error: plainError(error) }
   }
 }
@@ -89,19 +95,18 @@ async function inputOf(
   { names: { dataStream } }: Run,
   { data }: JsMsg,
 ): Promise<{ input: unknown; msMax: number | null }> {
-  const { input, parts, msMax } = unpack<TodoMessage>(data)
+  const { input, parts, partBytes, msMax } = unpack<TodoMessage>(data)
   if (input !== null) return { input: unpack(input), msMax }
-  const stored = await Promise.all(
-    parts.map((seq) => persist(jetStream, () => jetStream.manager.streams.getMessage(dataStream, { seq }))),
-  )
+  const { manager, receiving } = jetStream
+  const read = (seq: number) => () => persist(jetStream, () => manager.streams.getMessage(dataStream, { seq }))
+  const stored = await Promise.all(parts.map((seq) => receiving.during(partBytes, read(seq))))
   return { input: unpack(join(stored.map((part) => part!.data))), msMax }
 }
 
 async function store(
   { jetStream, partBytes }: Player,
   { names: { dataStream, result } }: Run,
-  key: string,
-  attempt: string,
+  { id, key }: Attempt,
   outcome: JobOutcome<unknown>,
 ): Promise<void> {
   const all = split(pack(outcome), partBytes)
@@ -111,7 +116,7 @@ async function store(
         jetStream,
         dataStream,
         result(key),
-        pack({ attempt, part, parts: all.length, bytes } satisfies ResultPart),
+        pack({ attempt: id, part, parts: all.length, bytes } satisfies ResultPart),
       ),
     ),
   )

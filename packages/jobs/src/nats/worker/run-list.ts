@@ -48,7 +48,7 @@ export class RunList {
     this.#version = version
     this.#kinds = kinds
     this.#onEvent = onEvent
-    this.#subscription = listen(jetStream.link.connection, wakeSubject, () => this.#onNews())
+    this.#subscription = listen(jetStream.link, wakeSubject, () => this.#onNews())
   }
 
   /** Waits for a job of any run; null after `stop`. @throws OptionError if the server is gone */
@@ -140,7 +140,7 @@ export class RunList {
           this.#runs.set(stream, run)
           return await this.#takeFrom(run)
         }
-        if (num_ack_pending > run.running.size) inProgress.push(run)
+        if (num_ack_pending > run.attempts.size) inProgress.push(run)
       } catch (error) {
         if (!isNotFound(error)) throw error
       }

@@ -28,7 +28,9 @@ export interface WorkerOptions {
 export async function workJobs(options: WorkerOptions): Promise<void> {
   const { nats, version = buildVersion(), concurrency, stop, hurry, onEvent } = options
   const kinds = options.kinds as readonly JobKind<unknown, unknown>[]
-  const link = await connectNats(nats, `shardlab worker on ${hostname()}`)
+  const link = await connectNats(nats, `shardlab worker on ${hostname()}`, (sentence) =>
+    onEvent({ type: 'news', sentence }),
+  )
   const threads = new Map(kinds.map((kind) => [kind.name, new JobThreads(kind, concurrency)]))
   const playing = new Set<Promise<void>>()
   let runs: RunList | null = null
@@ -54,7 +56,8 @@ export async function workJobs(options: WorkerOptions): Promise<void> {
       const player = {
         ...{ jetStream, partBytes, onEvent },
         threads: threads.get(taken.run.kind.name)!,
-        isReturning: () => hurry.aborted,
+        // Also a job that the server has given while the worker was being stopped.
+        isReturning: () => stop.aborted || hurry.aborted,
       }
       const played: Promise<void> = playJob(player, taken.run, taken.message)
         .catch(fail)

@@ -2,18 +2,18 @@
 import type { Consumer } from '@nats-io/jetstream'
 import { millis, type Subscription } from '@nats-io/transport-node'
 import { listen } from '@shardlab/nats'
-import type { RunningJob } from '../../threads/job-threads.js'
 import type { JobKind } from '../../types.js'
 import { unpack } from '../codec.js'
 import { persist, type JetStream } from '../jet-stream.js'
 import { consumerName, keyOf, type RunNames } from '../names.js'
+import type { Attempt } from './attempt.js'
 
 export class Run {
   readonly names: RunNames
   readonly kind: JobKind<unknown, unknown>
   readonly ackWaitMs: number
-  /** By key. */
-  readonly running = new Map<string, RunningJob<unknown>>()
+  /** By key: a job that the server gives to this worker twice is played once. */
+  readonly attempts = new Map<string, Attempt>()
   readonly #consumer: Consumer
   readonly #subscriptions: readonly Subscription[]
   isEnded = false
@@ -29,11 +29,13 @@ export class Run {
     this.kind = kind
     this.#consumer = consumer
     this.ackWaitMs = ackWaitMs
-    const { connection } = link
     this.#subscriptions = [
-      listen(connection, names.down('*'), ({ subject, data }) => this.running.get(keyOf(subject))?.post(unpack(data))),
-      listen(connection, names.stop, () => this.running.forEach((job) => job.stop())),
-      listen(connection, names.ended, () => this.end()),
+      listen(link, names.down('*'), ({ subject, data }) => {
+        const message = unpack(data)
+        this.attempts.get(keyOf(subject))?.job?.post(message)
+      }),
+      listen(link, names.stop, () => this.attempts.forEach(({ job }) => job?.stop())),
+      listen(link, names.ended, () => this.end()),
     ]
   }
 
@@ -55,6 +57,6 @@ export class Run {
   }
 
   cancel(): void {
-    for (const job of this.running.values()) job.cancel()
+    for (const { job } of this.attempts.values()) job?.cancel()
   }
 }

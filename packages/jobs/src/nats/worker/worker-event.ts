@@ -2,6 +2,8 @@ export type WorkerEvent =
   | { readonly type: 'ready'; readonly address: string }
   /** The run was begun by another version of Shardlab. */
   | { readonly type: 'refused'; readonly run: string; readonly version: string }
+  /** A sentence for the user, such as about a message that cannot be read. */
+  | { readonly type: 'news'; readonly sentence: string }
   | { readonly type: 'taken'; readonly run: string; readonly kind: string; readonly key: string }
   /**
    * `stored`: its result; `dropped`: the run has ended; `returned`: to other workers; `failed`: the
