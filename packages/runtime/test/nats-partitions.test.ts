@@ -5,7 +5,7 @@ import type { ClusterEvent } from '@shardlab/actor'
 import { unpack } from 'msgpackr'
 import t, { type Test } from 'tap'
 import { encodeControl } from '../src/nats/control-codec.js'
-import { decodeMessage } from '../src/nats/frame-codec.js'
+import { decodeMessage, encodeState } from '../src/nats/frame-codec.js'
 import { createNatsRuntime, Machine, type MachineOptions, type NatsRuntimeOptions } from '../src/nats/index.js'
 import { MemoryBroker, type MemoryClient } from './support/memory-broker.js'
 import { toyLoaders } from './support/toy-roles.js'
@@ -363,5 +363,16 @@ t.test('messages of strangers do no harm', async (test) => {
     for (const content of contents) stranger.publish(subject, content)
   const join = { type: 'join', cluster: '../x', version: '1', hostId: 1, processId: 'x' }
   test.equal(await stranger.request('shardlab.machine.m1', encodeControl(join), 20), null)
+  // A link would answer a question about its state at once.
+  const question = encodeState({ epoch: 1, number: 0, received: 0, asks: true })
+  const answered = new Set<string>()
+  broker.loses = (subject) => {
+    if (subject.endsWith('.packets.1')) answered.add(subject)
+    return false
+  }
+  for (const host of ['2', '77', '1e3', 'x', '-1'])
+    stranger.publish(`shardlab.cluster.c.1.packets.${host}`, question)
+  while (answered.size === 0) await soon()
+  test.same([...answered], ['shardlab.cluster.c.2.packets.1'], 'links are open to hosts of the cluster only')
   test.same(await ask(runtime, 'a1', 'forward', forward('echo', 1)), { value: 1, from: 'a1' })
 })

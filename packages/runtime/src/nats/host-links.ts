@@ -33,6 +33,8 @@ interface OpenLink {
 export class HostLinks {
   readonly #options: HostLinksOptions
   readonly #links = new Map<number, OpenLink>()
+  /** Hosts of the cluster. Messages with other numbers are ignored: strangers may send any number. */
+  readonly #known = new Set<number>()
   /** Hosts that have left. Their late messages are ignored. */
   readonly #closed = new Set<number>()
   readonly #subscription: BrokerSubscription
@@ -41,22 +43,30 @@ export class HostLinks {
   constructor(options: HostLinksOptions) {
     this.#options = options
     const { broker, cluster, hostId, settings } = options
-    this.#subscription = broker.subscribe(packetSubjects(cluster, hostId), ({ subject, content }) =>
-      this.#find(senderOf(subject))?.frames.receive(content),
-    )
+    this.#subscription = broker.subscribe(packetSubjects(cluster, hostId), ({ subject, content }) => {
+      const sender = senderOf(subject)
+      if (this.#known.has(sender)) this.#find(sender)?.frames.receive(content)
+    })
     this.#timer = setInterval(() => {
       for (const { frames } of this.#links.values()) frames.tick()
     }, settings.tickMs).unref()
   }
 
-  /** undefined: the host has left. */
+  /** Receives messages of the host. To be called before the host learns its number. */
+  admit(hostId: number): void {
+    if (!this.#closed.has(hostId)) this.#known.add(hostId)
+  }
+
+  /** Admits the host. undefined: it has left. */
   find(hostId: number): Peer | undefined {
+    this.admit(hostId)
     return this.#find(hostId)?.peer
   }
 
   /** Requests that wait for an answer of the host fail. */
   close(hostId: number): void {
     this.#closed.add(hostId)
+    this.#known.delete(hostId)
     const link = this.#links.get(hostId)
     if (link === undefined) return
     this.#links.delete(hostId)

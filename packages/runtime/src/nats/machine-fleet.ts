@@ -15,6 +15,8 @@ export interface FleetEvents {
    * another process than before.
    */
   onJoined(machine: RemoteMachine, states: readonly HostedState[], isNew: boolean): void
+  /** A machine gets the number next. */
+  onJoining(hostId: number): void
   /** It has joined with another number, or is lost. */
   onLeft(hostId: number): void
   /** It was silent for so long that its members count as crashed. */
@@ -154,10 +156,15 @@ export class MachineFleet {
         machine.disconnect('is no longer part of the cluster')
         return false
       }
+      // First, so that no machine meets an unknown number.
+      this.#events.onJoining(hostId)
+      for (const other of this.connected())
+        if (other !== machine) other.call('openHost', [hostId]).catch(() => {})
       const states = await machine.call('join', [this.#events.bootOf(machine, hostId)]).catch((error: Error) => {
         const why = `cannot run members: ${error.message.replace(/\.$/, '')}`
         // Otherwise the connection is lost, and the next attempt follows.
         if (machine.isConnected) this.#lose(machine, why)
+        this.#events.onLeft(hostId)
         throw new BrokerError(`the host ${machine.name} ${why}.`)
       })
       machine.isReady = true

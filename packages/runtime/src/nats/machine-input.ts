@@ -12,6 +12,7 @@ const commands: Readonly<Record<keyof MachineCommands, true>> = {
   stop: true,
   closeDisks: true,
   setLocations: true,
+  openHost: true,
   closeHost: true,
   name: true,
   forget: true,

@@ -53,6 +53,8 @@ export type SentFault = Counted<LinkFault> | MemberFault
 export interface MachineBoot extends Omit<HostBoot<DiskOwner>, 'steps' | 'faults'> {
   readonly steps: readonly SentStepFault[]
   readonly faults: readonly SentFault[]
+  /** Their numbers, with that of the supervisor. */
+  readonly hosts: readonly number[]
 }
 
 export type FaultScope = 'step' | 'link'
@@ -66,6 +68,8 @@ export interface MachineCommands extends Omit<HostCommands<DiskOwner>, 'arm' | '
    * @returns the members that it runs
    */
   join(boot: MachineBoot): readonly HostedState[]
+  /** A host with that number joins. */
+  openHost(hostId: number): void
   /** That number is not used any more. */
   closeHost(hostId: number): void
   /** The cluster has stopped. */

@@ -71,6 +71,7 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
       },
       onLimit: (bytes) => this.reportLimit('linkBytes', bytes),
     })
+    for (const host of boot.hosts) this.#links.admit(host)
     this.#forgetOthers(boot)
     for (const fault of boot.steps) this.arm(fault)
     for (const fault of boot.faults) this.applyFault(fault)
@@ -96,6 +97,10 @@ export class MachineServer extends HostServer<DiskOwner> implements MachineComma
   override setLocations(locations: readonly MemberLocation[]): void {
     for (const location of locations) this.#locations.set(location.index, location)
     super.setLocations(locations)
+  }
+
+  openHost(hostId: number): void {
+    this.#links?.admit(hostId)
   }
 
   closeHost(hostId: number): void {

@@ -12,7 +12,8 @@ export class NatsBroker implements Broker {
   /**
    * @param connection should reconnect without end: hosts decide themselves what a lost connection
    *   means
-   * @param onError called with the errors of messages that could not be read or sent
+   * @param onError called with the errors of messages that could not be sent, and of the first, tenth,
+   *   hundredth, … message of a subscription that could not be read
    */
   constructor(
     connection: NatsConnection,
@@ -39,15 +40,22 @@ export class NatsBroker implements Broker {
   }
 
   subscribe(subject: string, receive: (message: BrokerMessage) => void): BrokerSubscription {
+    let unreadable = 0
+    let reportedNext = 1
     const subscription = this.#connection.subscribe(subject, {
       callback: (error, message: Msg) => {
-        if (error === null)
-          receive({
-            subject: message.subject,
-            content: message.data,
-            respond:
-              message.reply === undefined || message.reply === '' ? null : (answer) => void message.respond(answer),
-          })
+        if (error !== null) return
+        const respond =
+          message.reply === undefined || message.reply === '' ? null : (answer: Uint8Array) => void message.respond(answer)
+        // After an exception the client would read no further message of its connection.
+        try {
+          receive({ subject: message.subject, content: message.data, respond })
+        } catch (reason) {
+          // A stranger may send any number, and NATS does not name senders.
+          if (++unreadable < reportedNext) return
+          reportedNext *= 10
+          this.#onError(unreadableError(message.subject, unreadable, reason))
+        }
       },
     })
     return { close: () => this.#connection.isClosed() || subscription.unsubscribe() }
@@ -79,4 +87,9 @@ export class NatsBroker implements Broker {
     for await (const { type } of this.#connection.status())
       if (type === 'disconnect' || type === 'reconnect') this.#isConnected = type === 'reconnect'
   }
+}
+
+function unreadableError(subject: string, count: number, reason: unknown): BrokerError {
+  const which = count === 1 ? 'it' : `it and ${count - 1} before it`
+  return new BrokerError(`${which} cannot be read, with the subject ${subject}: ${(reason as Error).message}`)
 }

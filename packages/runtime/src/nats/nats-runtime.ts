@@ -36,6 +36,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
   readonly #fleet: MachineFleet
   readonly #registries: MachineRegistries
   readonly #links: HostLinks
+  readonly #hostIds = new Set([supervisorHostId])
   #watched: readonly EventType[] = defaultWatched
   #stopping: Promise<void> | null = null
 
@@ -62,7 +63,12 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     this.#fleet = new MachineFleet(broker, remotes, timings, {
       bootOf: (machine, hostId) => this.#bootOf(machine, hostId),
       onJoined: (machine, states, isNew) => this.#onJoined(machine, states, isNew),
+      onJoining: (hostId) => {
+        this.#hostIds.add(hostId)
+        this.#links.admit(hostId)
+      },
       onLeft: (hostId) => {
+        this.#hostIds.delete(hostId)
         this.#links.close(hostId)
         void this.#fleet.broadcast('closeHost', [hostId])
       },
@@ -263,6 +269,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
         ...this.table.all().map((member) => locationOf(member, machine, hostId)),
       ],
       names: this.directory.names(),
+      hosts: [...this.#hostIds],
       members: [],
     }
   }
