@@ -2,8 +2,10 @@
 import { Worker } from 'node:worker_threads'
 import type { GeneratorPool } from '@shardlab/load'
 
-/** @param mayDie whether the generator that has sent this message is killed, and replaced */
-export function threadGenerators(mayDie: (message: unknown, opened: number) => boolean): GeneratorPool {
+export type Death = 'replaced' | 'lost'
+
+/** @param deathOf whether the generator that has sent this message is killed; null: it is not */
+export function threadGenerators(deathOf: (message: unknown, opened: number) => Death | null): GeneratorPool {
   let opened = 0
   return {
     open(options, onMessage) {
@@ -11,15 +13,22 @@ export function threadGenerators(mayDie: (message: unknown, opened: number) => b
       const { promise, resolve, reject } = deferred()
       const start = (): void => {
         const number = ++opened
+        let isDead = false
         worker = new Worker(new URL('./generator.worker.js', import.meta.url), { workerData: options, execArgv: [] })
         worker.on('error', reject)
         worker.on('message', (sent: { message?: unknown; result?: unknown }) => {
+          if (isDead) return
           if ('result' in sent) {
             resolve(sent.result)
             return void worker.terminate()
           }
           onMessage(sent.message)
-          if (mayDie(sent.message, number)) void worker.terminate().then(start)
+          const death = deathOf(sent.message, number)
+          if (death === null) return
+          isDead = true
+          void worker
+            .terminate()
+            .then(() => (death === 'replaced' ? start() : reject(new Error('no worker has finished the job'))))
         })
       }
       start()

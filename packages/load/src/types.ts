@@ -241,6 +241,22 @@ export interface Measured {
   readonly caveat: string
   /** Information that the server did not provide: one sentence each, without a full stop. */
   readonly notLearned: readonly string[]
+  /** Generators that died; what they had measured is in no figure. */
+  readonly lostGenerators: readonly LostGenerator[]
+}
+
+export interface LostGenerator {
+  /** From 1. */
+  readonly generator: number
+  /** When the run learned it, in seconds since the first measured operation. */
+  readonly atSecs: number
+  /** Measured operations that it had reported; it may have run more since. */
+  readonly operations: number
+  readonly errors: number
+  /** Another one has continued its part; otherwise the part ended there. */
+  readonly isReplaced: boolean
+  /** A clause. */
+  readonly why: string
 }
 
 export interface WorkloadReport {

@@ -13,7 +13,15 @@ import {
   type Tiles,
 } from '@shardlab/report'
 import { duration, percent, perSecond, whole } from '../report/format.js'
-import { checkLine, loopOf, notBegunSentence, textReport, topologyOf, transactionLines } from '../report/text-report.js'
+import {
+  checkLine,
+  loopOf,
+  lostSentences,
+  notBegunSentence,
+  textReport,
+  topologyOf,
+  transactionLines,
+} from '../report/text-report.js'
 import type { Latency, LoadReport } from '../types.js'
 import { histogramChart, percentileChart, timelineParts } from './load-charts.js'
 import { sweepParts } from './sweep-parts.js'
@@ -63,6 +71,7 @@ function header(report: LoadReport): ReportPart[] {
     ]),
     ...(interrupted ? [paragraph('Interrupted: the figures cover what was done until then.', 'bad')] : []),
     ...(notBegun > 0 ? [paragraph(`${notBegunSentence(report)}.`, 'bad')] : []),
+    ...lostSentences(report).map((each) => paragraph(sentence(each), 'bad')),
   ]
 }
 

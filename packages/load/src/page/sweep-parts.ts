@@ -10,7 +10,7 @@ import {
   type Series,
 } from '@shardlab/report'
 import { duration, perSecond, whole } from '../report/format.js'
-import { broadcastOf, loopOf, notBegunSentence } from '../report/text-report.js'
+import { broadcastOf, loopOf, lostSentences, notBegunSentence } from '../report/text-report.js'
 import { highest } from '../run/pacing.js'
 import type { Latency, LoadReport } from '../types.js'
 import { nothing, sentence } from './texts.js'
@@ -27,6 +27,9 @@ export function sweepParts(report: LoadReport): ReportPart[] {
       : []),
     ...steps.flatMap(({ value, report: step }) =>
       step.notBegun === 0 ? [] : [paragraph(`${of}=${value}: ${notBegunSentence(step)}.`, 'bad')],
+    ),
+    ...steps.flatMap(({ value, report: step }) =>
+      lostSentences(step).map((each) => paragraph(`${of}=${value}: ${each}.`, 'bad')),
     ),
     ...sweepCharts(report),
     stepTable(report),

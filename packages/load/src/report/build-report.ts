@@ -13,6 +13,7 @@ import type {
   LatencySummary,
   LoadOptions,
   LoadReport,
+  LostGenerator,
   RoutingClass,
   ShardShare,
   TimelinePoint,
@@ -26,6 +27,7 @@ export interface MeasuredParts {
   readonly placement: PlacementData
   readonly placementChanged: boolean
   readonly results: readonly LaneResult[]
+  readonly lostGenerators: readonly LostGenerator[]
   readonly marks: LoadReport['marks']
   readonly id: string
   readonly startedAt: string
@@ -216,7 +218,15 @@ function derivationOf({ isRouted, isKnown, key }: PlacementData): string {
   return "each operation's key against config.chunks as read before the first operation"
 }
 
-function measuredOf({ load, control, options, placement, id, startedAt }: MeasuredParts): LoadReport['measured'] {
+function measuredOf({
+  load,
+  control,
+  options,
+  placement,
+  lostGenerators,
+  id,
+  startedAt,
+}: MeasuredParts): LoadReport['measured'] {
   const processors = cpus()
   const { isEmulator, version } = control
   return {
@@ -240,6 +250,8 @@ function measuredOf({ load, control, options, placement, id, startedAt }: Measur
     threads: load.threads,
     startedAt,
     notLearned: control.notLearned.sentences,
+    // Others may be lost while the run ends.
+    lostGenerators: [...lostGenerators],
     caveat: isEmulator
       ? "An emulator's absolute speed is not MongoDB's: compare runs on the same machine with each other, not these numbers with a real cluster's."
       : 'Client and server may share machines and networks with others: compare runs that were made in the same way.',

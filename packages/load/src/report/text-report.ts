@@ -28,6 +28,7 @@ function single(report: LoadReport): string {
     `${workload.name}: ${counted(report.operations, 'operation', whole)} in ${report.durationSecs.toFixed(1)} s, ${perSecond(report.throughput)} a second, ${counted(errors.total, 'error', whole)}, ${report.retries === 1 ? '1 retry' : `${whole(report.retries)} retries`}`,
     `  ${loopOf(report)}; ${counted(workload.records, 'record', whole)} in ${workload.ns}, shard key ${workload.shardKey}, seed ${workload.seed}`,
     ...(report.notBegun > 0 ? [`  ${notBegunSentence(report)}`] : []),
+    ...lostSentences(report).map((each) => `  ${each}`),
     '',
     'Latency from the intended start',
     table([
@@ -120,6 +121,7 @@ function sweep(report: LoadReport): string {
     ...steps.flatMap(({ value, report: step }) =>
       step.notBegun === 0 ? [] : [`  ${of}=${value}: ${notBegunSentence(step)}`],
     ),
+    ...steps.flatMap(({ value, report: step }) => lostSentences(step).map((each) => `  ${of}=${value}: ${each}`)),
     `Measured: ${report.measured.server}`,
     `  client: ${clientOf(steps[0]!.report)}`,
     ...notLearnedLines(report),
@@ -164,6 +166,15 @@ const notLearnedLines = ({ measured }: LoadReport): string[] =>
 
 export const notBegunSentence = ({ notBegun }: LoadReport): string =>
   `${counted(notBegun, 'operation', whole)} ${notBegun === 1 ? 'was' : 'were'} due but did not start before the end: the rate was not kept, and the waiting time is in no latency`
+
+/** One for each generator that died, without a full stop. */
+export function lostSentences({ measured: { lostGenerators, threads } }: LoadReport): string[] {
+  return lostGenerators.map(({ generator, atSecs, operations, errors, isReplaced, why }) => {
+    const missing = `${counted(operations, 'operation', whole)} with ${counted(errors, 'error', whole)}`
+    const then = isReplaced ? 'another one continued its part' : 'its part ended there'
+    return `generator ${generator} of ${threads} was lost at ${atSecs.toFixed(1)} s (${why}), and ${then}: at least ${missing} are missing in all figures`
+  })
+}
 
 /** Median broadcast latency divided by the median of targeted operations; null: one is missing. */
 export function broadcastOf({ latencyUs }: LoadReport): number | null {

@@ -18,9 +18,9 @@ export interface SegmentOfGenerator {
 }
 
 export type FromGenerator = { readonly from: string } &
-  /** `lapsed`: it has ended, because the run was silent. */
+  /** `lapsed`: it has ended, because the run was silent; `closed`: its result follows. */
   (
-    | { readonly type: 'ready' | 'lapsed' }
+    | { readonly type: 'ready' | 'lapsed' | 'closed' }
     | { readonly type: 'pong'; readonly ping: number; readonly nowUs: number; readonly progress: GeneratorProgress }
     | { readonly type: 'ran'; readonly next: number }
   )

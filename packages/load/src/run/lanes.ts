@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { messageOf, OptionError } from '../option-error.js'
-import type { GeneratorPool } from '../types.js'
+import type { GeneratorPool, LostGenerator } from '../types.js'
 import { Lane, type LaneOptions, type LaneProgress, type LaneResult, type Segment } from './lane.js'
-import type { NotLearned } from './not-learned.js'
 import { RemoteLane } from './remote-lane.js'
 import type { LaneCall } from './serve-lane.js'
 
@@ -12,6 +11,12 @@ interface LaneHandle {
   result(): LaneResult | Promise<LaneResult>
   stop(): void | Promise<void>
   close(): Promise<void>
+}
+
+export interface Generators {
+  readonly pool: GeneratorPool
+  /** Gets those that die. */
+  readonly lost: LostGenerator[]
 }
 
 type Unnumbered<Call> = Call extends unknown ? Omit<Call, 'id'> : never
@@ -100,7 +105,7 @@ export class Lanes {
   static async connect(
     threads: number,
     options: Omit<LaneOptions, 'lane' | 'lanes'>,
-    generators?: { readonly pool: GeneratorPool; readonly notLearned: NotLearned },
+    generators?: Generators,
   ): Promise<Lanes> {
     try {
       return await Lanes.#connect(threads, options, generators)
@@ -112,7 +117,7 @@ export class Lanes {
   static async #connect(
     threads: number,
     options: Omit<LaneOptions, 'lane' | 'lanes'>,
-    generators?: { readonly pool: GeneratorPool; readonly notLearned: NotLearned },
+    generators?: Generators,
   ): Promise<Lanes> {
     const lanes = Math.max(1, threads)
     const optionsOf = (lane: number): LaneOptions => ({
@@ -125,7 +130,7 @@ export class Lanes {
     const connect = (lane: number): Promise<LaneHandle> =>
       generators === undefined
         ? ThreadLane.connect(optionsOf(lane))
-        : RemoteLane.connect(generators.pool, optionsOf(lane), generators.notLearned)
+        : RemoteLane.connect(generators.pool, optionsOf(lane), generators.lost)
     const connecting = Array.from({ length: lanes }, (_, i) => connect(i))
     try {
       return new Lanes(await Promise.all(connecting), generators === undefined ? headStartMs : remoteHeadStartMs)
@@ -135,9 +140,14 @@ export class Lanes {
     }
   }
 
-  /** Resolves with one past the highest cycle that may have run. */
+  /**
+   * Resolves with one past the highest cycle that may have run.
+   * @throws the error of a generator, if none is left
+   */
   async run(segment: Segment): Promise<number> {
-    return Math.max(...(await Promise.all(this.#lanes.map((lane) => lane.run(segment)))))
+    const next = Math.max(...(await Promise.all(this.#lanes.map((lane) => lane.run(segment)))))
+    this.#checkAlive()
+    return next
   }
 
   async progress(): Promise<LaneProgress> {
@@ -150,8 +160,17 @@ export class Lanes {
     }
   }
 
-  results(): Promise<LaneResult[]> {
-    return Promise.all(this.#lanes.map(async (lane) => lane.result()))
+  /** @throws the error of a generator, if none is left */
+  async results(): Promise<LaneResult[]> {
+    const results = await Promise.all(this.#lanes.map(async (lane) => lane.result()))
+    this.#checkAlive()
+    return results
+  }
+
+  #checkAlive(): void {
+    const errors = this.#lanes.flatMap((lane) => (lane instanceof RemoteLane ? [lane.error] : []))
+    if (errors.length === 0 || errors.includes(null)) return
+    throw new OptionError(`no generator is left: ${messageOf(errors[0])}`)
   }
 
   async stop(): Promise<void> {

@@ -11,7 +11,7 @@ import { CommitPathCounters } from '../placement/commit-paths.js'
 import { ShardCounters } from '../placement/shard-counters.js'
 import { buildReport } from '../report/build-report.js'
 import { messageOf, OptionError } from '../option-error.js'
-import type { EndCheckReport, LoadOptions, LoadReport, Mark } from '../types.js'
+import type { EndCheckReport, LoadOptions, LoadReport, LostGenerator, Mark } from '../types.js'
 import { Schedule } from '../workload/schedule.js'
 import { nowUs, sleep } from './clock.js'
 import { connectControl, type Control } from './control.js'
@@ -76,13 +76,14 @@ async function measure(
   })
   const placement = await stopping.unlessStopped(reading)
   const intervalUs = intervalOf(load) * 1e6
+  const lostGenerators: LostGenerator[] = []
   const connecting = Lanes.connect(
     load.threads,
     {
       ...{ workload: workload.source, placement, engine: load.engine, uri: options.uri, hosts: control.hosts },
       ...{ concurrency: load.concurrencyMax, pipeline: load.pipeline, intervalUs, check: load.check },
     },
-    options.generators === undefined ? undefined : { pool: options.generators, notLearned },
+    options.generators === undefined ? undefined : { pool: options.generators, lost: lostGenerators },
   )
   // Generators wait for workers.
   const lanes = await (options.generators === undefined ? connecting : stopping.unlessStopped(connecting))
@@ -149,7 +150,7 @@ async function measure(
       journal === null ? null : check(control, load, schedule, journal, cycles, results, progress, stopping)
     const endCheck = checked === null ? null : await stopping.unlessHurried(checked)
     return buildReport({
-      ...{ load, control, options, placement, results, id, startedAt, interrupted },
+      ...{ load, control, options, placement, results, lostGenerators, id, startedAt, interrupted },
       commitPaths: {
         before: pathsBefore,
         after: (pathsBefore === null ? null : await stopping.unlessHurried(commitPaths!.read())) ?? null,

@@ -60,7 +60,10 @@ export async function serveGenerator(call: GeneratorCall): Promise<LaneResult> {
           break
         case 'finish':
           clearTimeout(lease)
-          lane.close().then(() => resolve(lane.result()), reject)
+          lane.close().then(() => {
+            post({ from: name, type: 'closed' })
+            resolve(lane.result())
+          }, reject)
       }
     })
     renew()
