@@ -22,8 +22,7 @@ t.test('of several coordinators that start at once with one name, one runs the j
     const winners = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
     t.equal(winners.length, 1, 'one has begun')
     const message = new RegExp(`^the job ${name} (at nats:\\S+ is run by process|was begun with other options)`)
-    for (const each of started)
-      if (each.status === 'rejected') t.match(each.reason, { name: 'OptionError', message })
+    for (const each of started) if (each.status === 'rejected') t.match(each.reason, { name: 'OptionError', message })
     const [winner] = winners
     const about = await aboutOf(jetStream, namesOf(name))
     await winner!.queue.end()

@@ -21,8 +21,7 @@ t.test('a message that cannot be read is reported, and the next one is received'
     if (content.length === 0) throw new RangeError('it is empty')
     received.push(content.length)
   })
-  const send = (bytes: number): void =>
-    deliver(null, { subject: 'a.b', data: new Uint8Array(bytes) } as unknown as Msg)
+  const send = (bytes: number): void => deliver(null, { subject: 'a.b', data: new Uint8Array(bytes) } as unknown as Msg)
   for (let i = 0; i < 99; i++) send(0)
   send(3)
   t.same(received, [3])

@@ -370,8 +370,7 @@ t.test('messages of strangers do no harm', async (test) => {
     if (subject.endsWith('.packets.1')) answered.add(subject)
     return false
   }
-  for (const host of ['2', '77', '1e3', 'x', '-1'])
-    stranger.publish(`shardlab.cluster.c.1.packets.${host}`, question)
+  for (const host of ['2', '77', '1e3', 'x', '-1']) stranger.publish(`shardlab.cluster.c.1.packets.${host}`, question)
   while (answered.size === 0) await soon()
   test.same([...answered], ['shardlab.cluster.c.2.packets.1'], 'links are open to hosts of the cluster only')
   test.same(await ask(runtime, 'a1', 'forward', forward('echo', 1)), { value: 1, from: 'a1' })

@@ -138,8 +138,7 @@ export const isSilence = (error: unknown): boolean =>
 export const isNoMessage = (error: unknown): boolean => codeOf(error) === JetStreamApiCodes.NoMessageFound
 
 /** Another client has published to the subject first. */
-export const isOvertaken = (error: unknown): boolean =>
-  codeOf(error) === JetStreamApiCodes.StreamWrongLastSequence
+export const isOvertaken = (error: unknown): boolean => codeOf(error) === JetStreamApiCodes.StreamWrongLastSequence
 
 /** A job with this key waits or is being played. */
 export const isAlreadyThere = (error: unknown): boolean => /per subject exceeded/.test(messageOf(error))

@@ -158,8 +158,7 @@ export class MachineFleet {
       }
       // First, so that no machine meets an unknown number.
       this.#events.onJoining(hostId)
-      for (const other of this.connected())
-        if (other !== machine) other.call('openHost', [hostId]).catch(() => {})
+      for (const other of this.connected()) if (other !== machine) other.call('openHost', [hostId]).catch(() => {})
       const states = await machine.call('join', [this.#events.bootOf(machine, hostId)]).catch((error: Error) => {
         const why = `cannot run members: ${error.message.replace(/\.$/, '')}`
         // Otherwise the connection is lost, and the next attempt follows.

@@ -46,7 +46,9 @@ export class NatsBroker implements Broker {
       callback: (error, message: Msg) => {
         if (error !== null) return
         const respond =
-          message.reply === undefined || message.reply === '' ? null : (answer: Uint8Array) => void message.respond(answer)
+          message.reply === undefined || message.reply === ''
+            ? null
+            : (answer: Uint8Array) => void message.respond(answer)
         // After an exception the client would read no further message of its connection.
         try {
           receive({ subject: message.subject, content: message.data, respond })

@@ -44,7 +44,11 @@ export class CoordinatorLock {
    * @param createStream creates the stream of the data if it is not there
    * @throws OptionError if the run has a coordinator
    */
-  static async take(jetStream: JetStream, names: RunNames, createStream: () => Promise<void>): Promise<CoordinatorLock> {
+  static async take(
+    jetStream: JetStream,
+    names: RunNames,
+    createStream: () => Promise<void>,
+  ): Promise<CoordinatorLock> {
     // Also one that has just removed the streams, and so has no record any more.
     await refuseSecond(jetStream, names, 'any')
     const lock = new CoordinatorLock(jetStream, names)

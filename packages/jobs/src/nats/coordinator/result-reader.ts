@@ -94,7 +94,9 @@ export class ResultReader<Output> {
     try {
       this.#see(keyOf(subject), unpack<ResultPart>(data))
     } catch (error) {
-      tell(`NATS at ${address}: a result with the subject ${subject} cannot be read and is ignored: ${messageOf(error)}`)
+      tell(
+        `NATS at ${address}: a result with the subject ${subject} cannot be read and is ignored: ${messageOf(error)}`,
+      )
     }
   }
 
