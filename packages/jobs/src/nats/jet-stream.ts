@@ -60,8 +60,8 @@ export async function persist<Result>({ link }: JetStream, call: () => Promise<R
 /**
  * @param lastSeq of the subject, or the message is refused; undefined: any
  * @returns the sequence number
- * @throws an error that {@link isNotFound} if the stream was removed, {@link isOvertaken} if another
- *   message has the subject
+ * @throws an error that {@link isNotFound} if the stream was removed, {@link isOvertaken} if
+ *   another message has the subject
  */
 export function publish(
   jetStream: JetStream,
@@ -86,8 +86,8 @@ export function publish(
 }
 
 /**
- * Acknowledges a job until the server has confirmed it: an acknowledgement may be lost, and then the
- * job would be given to another worker. The client's `ackAck` sends it only once.
+ * Acknowledges a job until the server has confirmed it: an acknowledgement may be lost, and then
+ * the job would be given to another worker. The client's `ackAck` sends it only once.
  *
  * @param timeoutMs of one confirmation
  * @throws an error that {@link isNotFound} if the run was removed
@@ -115,8 +115,8 @@ export async function acknowledge(
 const done = new TextEncoder().encode('+ACK')
 
 /**
- * Also the error of a stream that a restarting server has not opened yet. A missing permission stays
- * missing.
+ * Also the error of a stream that a restarting server has not opened yet. A missing permission
+ * stays missing.
  */
 function isTransient(error: unknown): boolean {
   if ((error as Error).cause instanceof errors.PermissionViolationError) return false

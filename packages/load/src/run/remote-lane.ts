@@ -176,7 +176,7 @@ export class RemoteLane {
     if (this.#running !== null) this.#running.fromCycle = this.#lostBelow
   }
 
-  /** No generator continues: the other lanes go on, and their figures are kept. */
+  /** No generator continues: the other lanes continue, and their figures are kept. */
   #lose(error: Error): void {
     if (this.#end !== null) return
     this.#end = error

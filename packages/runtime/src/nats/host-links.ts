@@ -33,7 +33,7 @@ interface OpenLink {
 export class HostLinks {
   readonly #options: HostLinksOptions
   readonly #links = new Map<number, OpenLink>()
-  /** Hosts of the cluster. Messages with other numbers are ignored: strangers may send any number. */
+  /** Hosts of the cluster. Messages with other numbers are ignored: strangers may send any. */
   readonly #known = new Set<number>()
   /** Hosts that have left. Their late messages are ignored. */
   readonly #closed = new Set<number>()

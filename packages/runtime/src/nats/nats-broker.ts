@@ -12,8 +12,8 @@ export class NatsBroker implements Broker {
   /**
    * @param connection should reconnect without end: hosts decide themselves what a lost connection
    *   means
-   * @param onError called with the errors of messages that could not be sent, and of the first, tenth,
-   *   hundredth, … message of a subscription that could not be read
+   * @param onError called with the errors of messages that could not be sent, and of the first,
+   *   tenth, hundredth, … message of a subscription that could not be read
    */
   constructor(
     connection: NatsConnection,

@@ -1,7 +1,7 @@
 /**
  * A run has one coordinator. It is the one whose record is the last of its subject in the data of
  * the run: the server stores a record only if no other one came in between, so of two coordinators
- * that begin at once one succeeds. A coordinator answers questions while it lives, and only one that
+ * that begin at once one succeeds. A coordinator answers questions while it lives. Only one that
  * does not answer is replaced.
  */
 import { hostname } from 'node:os'

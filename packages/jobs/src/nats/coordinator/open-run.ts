@@ -10,7 +10,7 @@ import { consumerName, type RunNames } from '../names.js'
 import { CoordinatorLock } from './coordinator-lock.js'
 
 const ackWaitMsDefault = 15_000
-/** A job that ends the process of its worker is given to so many, and once more when it is repeated. */
+/** A job that ends the process of its worker is given to so many, and to as many when repeated. */
 const deliveriesMax = 2
 
 export interface OpenRun {

@@ -43,9 +43,9 @@ export class Attempt {
   }
 
   /**
-   * For other workers. The job is published anew: the server counts each delivery of a message, and
-   * takes one that was returned for one that ended its worker. If this process ends in between, the
-   * coordinator misses the job and publishes it.
+   * For other workers. The job is published as a new message: the server counts each delivery of
+   * one, and takes a delivery that was returned for one that ended its worker. If this process ends
+   * in between, the coordinator misses the job and publishes it.
    *
    * @returns the sequence number of the job; null: the coordinator has published it
    * @throws an error that {@link isNotFound} if the run was removed

@@ -80,7 +80,7 @@ async function play(player: Player, run: Run, message: JsMsg, attempt: Attempt):
   }
 }
 
-/** An error of the thread, such as one without memory, is the outcome of the job. null: cancelled. */
+/** An error of the thread, such as one without memory, is the outcome. null: cancelled. */
 async function outcomeOf(play: () => Promise<JobOutcome<unknown>>): Promise<JobOutcome<unknown> | null> {
   try {
     return await play()
