@@ -118,3 +118,22 @@ t.test('a folder, its member.json and the list of members are missed, and nothin
     test.ok(files.file('/members/shard02/log-00000001').length > 0)
   }
 })
+
+t.test('a disk with a name of its own is the same for members of other addresses', async (test) => {
+  const files = new MemoryFiles()
+  const stored = (): DiskFolder => new DiskFolder('', files, () => 'data')
+  const disk = stored().open(stored().prepare(owner('rs-1')), () => {})
+  for (const record of disk.read().records) void record
+  await disk.append(Buffer.from([7]))
+  await disk.close()
+  const again = stored()
+  test.match(again.stored(), [{ address: 'data' }])
+  const reopened = again.open(again.prepare(owner('rs-2')), () => {})
+  test.same(
+    [...reopened.read().records].map((record) => record[0]),
+    [7],
+  )
+  reopened.abandon()
+  again.remove('rs-2')
+  test.same(again.stored(), [])
+})

@@ -44,14 +44,21 @@ export class DiskFolder {
   readonly #files: FileSystem
   readonly #parent: string
   readonly #root: string
+  readonly #nameOf: (address: Address) => Address
   readonly #members = new Map<Address, StoredMember>()
 
   /**
    * Makes the folder if it is missing. The parent must exist.
+   * @param nameOf the address by which the disk of a member is stored. Default: its own
    * @throws DiskDamagedError
    */
-  constructor(root: string, files: FileSystem = realFileSystem) {
+  constructor(
+    root: string,
+    files: FileSystem = realFileSystem,
+    nameOf: (address: Address) => Address = (address) => address,
+  ) {
     this.#files = files
+    this.#nameOf = nameOf
     this.#parent = root
     this.#root = `${root}/${membersName}`
     files.mkdirSync(this.#root)
@@ -106,22 +113,22 @@ export class DiskFolder {
 
   /** An empty disk, unless the folder has one of the member. */
   prepare(owner: DiskOwner): FileDiskPlace {
-    const { address, diskLimitBytes } = owner
+    const address = this.#nameOf(owner.address)
     if (!this.#members.has(address)) {
-      const member = this.#create(owner)
+      const member = this.#create(address, owner)
       this.#rename(address + newMark, address)
       syncFolder(this.#files, this.#root)
       this.#members.set(address, member)
       this.#list()
     }
-    return { folder: `${this.#root}/${address}`, limitBytes: diskLimitBytes }
+    return { folder: `${this.#root}/${address}`, limitBytes: owner.diskLimitBytes }
   }
 
   /** An empty disk. Until it is complete, the member has its former one. It must be down. */
   replace(owner: DiskOwner): FileDiskPlace {
-    const { address } = owner
+    const address = this.#nameOf(owner.address)
     if (this.#members.has(address)) {
-      const member = this.#create(owner)
+      const member = this.#create(address, owner)
       this.#rename(address, address + oldMark)
       this.#rename(address + newMark, address)
       syncFolder(this.#files, this.#root)
@@ -131,7 +138,7 @@ export class DiskFolder {
     return this.prepare(owner)
   }
 
-  #create({ address, set, role }: DiskOwner): StoredMember {
+  #create(address: Address, { set, role }: DiskOwner): StoredMember {
     const folder = `${this.#root}/${address}${newMark}`
     const member: StoredMember = { address, set: set ?? null, role, endpoint: null }
     this.#files.removeSync(folder)
@@ -149,7 +156,8 @@ export class DiskFolder {
     writeChecked(this.#files, this.#parent, listName, [...this.#members.keys()])
   }
 
-  noteEndpoint(address: Address, endpoint: string): void {
+  noteEndpoint(ofMember: Address, endpoint: string): void {
+    const address = this.#nameOf(ofMember)
     const former = this.#members.get(address)
     if (former === undefined || former.endpoint === endpoint) return
     const member = { ...former, endpoint }
@@ -158,7 +166,8 @@ export class DiskFolder {
   }
 
   /** The member must be down. */
-  remove(address: Address): void {
+  remove(ofMember: Address): void {
+    const address = this.#nameOf(ofMember)
     if (!this.#members.delete(address)) return
     this.#rename(address, address + oldMark)
     syncFolder(this.#files, this.#root)
