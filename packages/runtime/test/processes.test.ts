@@ -3,7 +3,14 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInlineRuntime, ProcessLinks, Rendezvous, type InlineRuntime } from '../src/index.js'
+import {
+  createInlineRuntime,
+  ProcessLinks,
+  Rendezvous,
+  type DirectoryContent,
+  type DirectoryStore,
+  type InlineRuntime,
+} from '../src/index.js'
 import { FramedSocket } from '../src/processes/framed-socket.js'
 import { toyRoles } from './support/toy-roles.js'
 import { ask, spec } from './support/toy-world.js'
@@ -21,12 +28,12 @@ async function world(
   port: number,
   address: string,
   set: string | null = null,
+  store: DirectoryStore | null = null,
 ): Promise<World> {
   const rendezvous = new Rendezvous(folder)
   const endpoint = `127.0.0.1:${port}`
-  const links = new ProcessLinks(rendezvous, {
-    ...{ pid: process.pid, port, address, set, endpoint, socket: join(folder, `${port}.sock`) },
-  })
+  const self = { pid: process.pid, port, address, set, endpoint, socket: join(folder, `${port}.sock`) }
+  const links = new ProcessLinks(rendezvous, self, store)
   const runtime = createInlineRuntime({ roles: toyRoles, seed: port, links })
   const member = { ...spec(address, 'echo'), listen: null, ...(set === null ? {} : { set }) }
   await runtime.start([member, { ...spec(`${address}-forwarder`, 'forwarder'), listen: null }])
@@ -85,6 +92,39 @@ t.test('a process that ends is down, and one that starts again on its port has i
   t.match(await forward(a, 'a', 'b'), { failed: 'unreachable', undelivered: true })
   await world(t, folder, 40_002, 'b')
   t.match(await forward(a, 'a', 'b'), { from: 'a-forwarder' })
+})
+
+t.test('a process that starts again knows the members of sets that it knew, and their names', async (t) => {
+  const folder = folderOf(t)
+  let stored: DirectoryContent | undefined
+  const store: DirectoryStore = { load: () => stored, save: (content) => void (stored = content) }
+  const a = await world(t, folder, 40_001, 'a', 'ra', store)
+  const b = await world(t, folder, 40_002, 'b', 'rb')
+  await forward(a, 'a', '127.0.0.1:40002')
+  a.links.directory.name('rb', 'east')
+  a.links.announce()
+  await forward(a, 'a', 'rb')
+  await a.stop()
+  t.match(stored, { entries: [{ address: 'b', set: 'rb', owner: 40_002 }], names: [['east', 'rb']] })
+
+  const again = await world(t, folder, 40_001, 'a', 'ra', store)
+  t.match(await forward(again, 'a', 'east'), { from: 'a-forwarder' }, 'no endpoint was looked up')
+  await b.stop()
+  await world(t, folder, 40_002, 'c', 'rc')
+  // The first message may be on its way when the connection closes.
+  for (const _ of [1, 2]) t.match(await forward(again, 'a', 'rb'), { failed: 'unreachable' }, 'c has the port')
+  t.same(again.links.directory.resolve('rc'), [], 'no message was sent to c')
+})
+
+t.test('a member finds itself by its port before other processes can', (t) => {
+  const folder = folderOf(t)
+  const self = { pid: process.pid, port: 40_001, address: 'a', set: 'ra', endpoint: '127.0.0.1:40001' }
+  const links = new ProcessLinks(new Rendezvous(folder), { ...self, socket: join(folder, 'a.sock') })
+  createInlineRuntime({ roles: toyRoles, seed: 1, links })
+  t.same(links.directory.resolve('localhost:40001'), ['a'])
+  t.same(links.directory.resolve('127.0.0.1:40002'), [])
+  links.close()
+  t.end()
 })
 
 t.test('files of servers that were killed are removed', (t) => {

@@ -11,6 +11,7 @@ import type { Link } from '../host/mailbox/link-table.js'
 import type { Mailbox } from '../host/mailbox/mailbox.js'
 import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
 import type { ForeignLinks } from './foreign-links.js'
+import { DirectoryKeeper, type DirectoryStore } from './directory-store.js'
 import { FramedSocket, frameTypes } from './framed-socket.js'
 import { ProcessDirectory, type DirectoryContent } from './process-directory.js'
 import type { RegisteredServer, Rendezvous } from './rendezvous.js'
@@ -33,15 +34,24 @@ export class ProcessLinks implements ForeignLinks {
   readonly #neighbours = new Map<number, Neighbour>()
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
+  readonly #keeper: DirectoryKeeper | null
   #mailbox: Mailbox | null = null
   #announcing = false
   #isClosed = false
 
-  /** @param self its `port` must not be 0: the others find this process by it */
-  constructor(rendezvous: Rendezvous, self: RegisteredServer) {
+  /**
+   * @param self its `port` must not be 0: the others find this process by it
+   * @param store null: the next start of this process knows no other one
+   */
+  constructor(rendezvous: Rendezvous, self: RegisteredServer, store: DirectoryStore | null = null) {
     this.#rendezvous = rendezvous
     this.#self = self
     this.directory = new ProcessDirectory((name) => this.#lookUp(name))
+    const stored = store?.load()
+    for (const { address, set, owner } of stored?.entries ?? [])
+      if (owner !== null && owner !== self.port) this.#learn(address, set, owner)
+    this.#learnNames(stored?.names ?? [])
+    this.#keeper = store === null ? null : new DirectoryKeeper(store, this.directory, self.port)
     this.#server = createServer((socket) => this.#link(socket, null))
   }
 
@@ -83,6 +93,7 @@ export class ProcessLinks implements ForeignLinks {
     this.#announcing = true
     setImmediate(() => {
       this.#announcing = false
+      if (!this.#isClosed) this.#keeper?.save()
       for (const neighbour of this.#neighbours.values()) this.#sendDirectory(neighbour)
     })
   }
@@ -90,7 +101,8 @@ export class ProcessLinks implements ForeignLinks {
   /** @returns whether a server of this machine listens there */
   #lookUp(name: Address): boolean {
     if (this.#isClosed) return false
-    const server = this.#rendezvous.at(name)
+    // A member looks up its own name before others may find it.
+    const server = this.#rendezvous.at(name, this.#self)
     if (server === undefined) return false
     this.#learn(server.address, server.set, server.port)
     this.directory.name(server.address, name)
@@ -105,9 +117,16 @@ export class ProcessLinks implements ForeignLinks {
     return index
   }
 
+  #learnNames(names: DirectoryContent['names']): void {
+    for (const [name, address] of names)
+      if (!this.directory.isProper(name) && this.directory.isProper(address)) this.directory.name(address, name)
+  }
+
   #connect(owner: number): Neighbour | undefined {
     const server = this.#rendezvous.onPort(owner)
-    return server === undefined ? undefined : this.#link(connect(server.socket), owner)
+    // Another server may have the port now.
+    if (server === undefined || this.directory.ownerOf(server.address) !== owner) return undefined
+    return this.#link(connect(server.socket), owner)
   }
 
   /** @param owner null: it is not known which process connects */
@@ -159,8 +178,7 @@ export class ProcessLinks implements ForeignLinks {
       const known = this.directory.ownerOf(address)
       neighbour.indexes[index] = this.#learn(address, set, owner === content.self ? owner : (known ?? owner))
     }
-    for (const [name, address] of content.names)
-      if (!this.directory.isProper(name) && this.directory.isProper(address)) this.directory.name(address, name)
+    this.#learnNames(content.names)
     if (this.directory.version !== before) this.announce()
   }
 }

@@ -55,11 +55,15 @@ export class Rendezvous {
     this.#own = null
   }
 
-  /** @param endpoint `host:port`. Undefined: no server of this machine listens there. */
-  at(endpoint: string): RegisteredServer | undefined {
+  /**
+   * @param endpoint `host:port`. Undefined: no server of this machine listens there.
+   * @param self found on its port, also before it is registered
+   */
+  at(endpoint: string, self?: RegisteredServer): RegisteredServer | undefined {
     if (!/:\d+$/.test(endpoint)) return undefined
     const { host, port } = parseEndpoint(endpoint)
-    return isOfThisMachine(host) ? this.onPort(port) : undefined
+    if (!isOfThisMachine(host)) return undefined
+    return port === self?.port ? self : this.onPort(port)
   }
 
   onPort(port: number): RegisteredServer | undefined {
