@@ -40,6 +40,11 @@ import { StableState } from './storage/stable-state.js'
 
 export interface SetOptions {
   readonly name: string
+  /**
+   * A member that starts elsewhere than its configuration says is not in its set, as on the server.
+   * Default false: the configuration of a set of one follows it.
+   */
+  readonly keepsHosts?: boolean
 }
 
 /** A set that consists of this member. It initiates itself. */
@@ -119,6 +124,7 @@ export class SetMember implements Actor {
       clock: this.#storage.clock,
       rules: nodeOptions.behaviours,
       setName: options.name,
+      keepsHosts: options.keepsHosts ?? false,
       noopIntervalMs: seconds === undefined ? null : seconds * 1000,
       hooks: this.#hooks(),
     })

@@ -15,6 +15,7 @@ import {
   type Effect,
   type EffectOf,
   type InitiateOptions,
+  type ReplicaSetConfig,
   type ReplicationRules,
   type StepDownArguments,
   type Vote,
@@ -44,6 +45,8 @@ export interface SetProtocolOptions {
   readonly clock: ClusterClock
   readonly rules: ReplicationRules
   readonly setName: string
+  /** See `SetOptions`. */
+  readonly keepsHosts: boolean
   readonly noopIntervalMs: number | null
   readonly hooks: ProtocolHooks
 }
@@ -54,6 +57,7 @@ export class SetProtocol implements ProtocolParts {
   readonly coordinator: ReplicationCoordinator
   readonly hooks: ProtocolHooks
   readonly #rules: ReplicationRules
+  readonly #keepsHosts: boolean
   readonly waits: SetWaits
   readonly #answers: MessageAnswers
   readonly #fetcher: OplogFetcher
@@ -65,11 +69,12 @@ export class SetProtocol implements ProtocolParts {
   /** Grows with each rollback. */
   rollbackId = 1
 
-  constructor({ context, log, clock, rules, setName, noopIntervalMs, hooks }: SetProtocolOptions) {
+  constructor({ context, log, clock, rules, setName, keepsHosts, noopIntervalMs, hooks }: SetProtocolOptions) {
     this.context = context
     this.log = log
     this.hooks = hooks
     this.#rules = rules
+    this.#keepsHosts = keepsHosts
     const random = context.random.fork('elections')
     this.coordinator = new ReplicationCoordinator({
       setName,
@@ -94,17 +99,26 @@ export class SetProtocol implements ProtocolParts {
   start(termMin = uninitializedTerm): void {
     const { coordinator, context, log } = this
     const { config, vote } = log.stored
+    const parsed = config === null ? null : this.#configOfStart(config)
     log.onDurable = this.#onDurable
     coordinator.start(context.steadyNow(), {
-      config: config === null ? null : atEndpoint(parseConfig(config, this.#rules).config, context.endpoint),
+      config: parsed,
       vote: vote === null ? null : voteOfDocument(vote),
       last: log.last,
       termMin,
     })
-    if (log.last.optime.ts[0] > 0) coordinator.setFollowerMode(context.steadyNow(), 'SECONDARY')
+    const isToBeInitiated = config !== null && parsed === null
+    if (log.last.optime.ts[0] > 0 && !isToBeInitiated) coordinator.setFollowerMode(context.steadyNow(), 'SECONDARY')
     this.carryOut()
     this.#electOnlyMember()
     this.#fetcher.start()
+  }
+
+  /** Null: it is that of a standalone server, which now is to be a member of a set. */
+  #configOfStart(document: Uint8Array): ReplicaSetConfig | null {
+    const { config } = parseConfig(document, this.#rules)
+    if (config.name !== this.coordinator.state.setName) return null
+    return this.#keepsHosts ? config : atEndpoint(config, this.context.endpoint)
   }
 
   /** For a member of a set of one that has the first entry of the oplog and no configuration. */
