@@ -19,10 +19,12 @@ import type { ClusterOptions } from '../options.js'
 import { resolveOptions } from '../resolve-options.js'
 import type { ResolvedOptions } from '../resolved-options.js'
 import { lockDirectory } from './directory-lock.js'
+import { serverManifestName } from './server-manifest-name.js'
 import { determinedBy, optionsOfDirectory, type DeterminedOptions } from './directory-options.js'
 
 const manifestName = 'cluster.json'
-const formatVersion = 2
+/** Of the disks, too. */
+export const formatVersion = 2
 
 interface Manifest {
   readonly format: number
@@ -125,6 +127,10 @@ function explainedOf(path: string, error: unknown): unknown {
 function readManifest(path: string): Manifest | undefined {
   const manifest = readChecked(realFileSystem, path, manifestName) as Manifest | undefined
   if (manifest === undefined) {
+    if (existsSync(`${path}/${serverManifestName}`))
+      throw new OptionError(
+        `${path} holds the data of a shardlab-mongod: start that with it, or choose another directory.`,
+      )
     const others = realFileSystem.namesSync(path).filter((name) => !/^lock\b|^cluster\.json\.tmp$/.test(name))
     if (others.length > 0)
       throw new OptionError(

@@ -9,10 +9,17 @@ import {
   noAnswer,
   ownRemote,
   RequestFailedError,
+  type Address,
   type ClusterEvent,
 } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import { createInlineRuntime, ProcessLinks, Rendezvous, type InlineRuntime, type MemberInfo } from '@shardlab/runtime'
+import {
+  createInlineRuntime,
+  ProcessLinks,
+  Rendezvous,
+  type DirectoryStore,
+  type InlineRuntime,
+} from '@shardlab/runtime'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Faults } from '../faults/faults.js'
@@ -21,7 +28,9 @@ import { lazyRoles } from '../roles.js'
 import { checkTls } from '../tls-options.js'
 import { LocalDatabase } from './local-database.js'
 import { outsideServer } from './outside-server.js'
-import { balancerSpec, localSpec, resolvedOf, setOfServer, specOfServer } from './server-member.js'
+import { directoryError } from './server-directory-error.js'
+import { ServerDirectory } from './server-directory.js'
+import { balancerSpec, localAddress, localSpec, resolvedOf, setOfServer, specOfServer } from './server-member.js'
 import type { EmulatedServerOptions } from './server-options.js'
 
 /** Of the commands of {@link EmulatedServer.command}: clients have lower numbers. */
@@ -29,23 +38,33 @@ const ownConnectionId = 2 ** 31 - 1
 const writableAskMs = 5
 const configSearchMs = 50
 
+interface ServerParts {
+  readonly runtime: InlineRuntime
+  /** Null: the server is part of no cluster. */
+  readonly links: ProcessLinks | null
+  /** Null: data is in memory. */
+  readonly directory: ServerDirectory | null
+}
+
 export class EmulatedServer {
   readonly #runtime: InlineRuntime
-  readonly #member: MemberInfo
+  readonly #address: Address
   readonly #links: ProcessLinks | null
+  readonly #directory: ServerDirectory | null
   readonly #resolved: ResolvedOptions
   readonly #options: EmulatedServerOptions
   #isPrimary = false
 
   private constructor(
-    { runtime, links }: { readonly runtime: InlineRuntime; readonly links: ProcessLinks | null },
-    member: MemberInfo,
+    { runtime, links, directory }: ServerParts,
+    address: Address,
     options: EmulatedServerOptions,
     resolved: ResolvedOptions,
   ) {
     this.#runtime = runtime
     this.#links = links
-    this.#member = member
+    this.#directory = directory
+    this.#address = address
     this.#options = options
     this.#resolved = resolved
   }
@@ -53,18 +72,36 @@ export class EmulatedServer {
   /**
    * Resolves when the server listens; a router waits for a config server before it does.
    * @throws OptionError an option is wrong
+   * @throws ServerDirectoryError it cannot use its directory
    * @throws Error of Node.js, such as EADDRINUSE, when it cannot listen
    */
   static async start(options: EmulatedServerOptions): Promise<EmulatedServer> {
     const resolved = resolvedOf(options)
     if (resolved.tls !== null) await checkTls(resolved.tls)
     const port = options.port === 0 ? await freePort(options.host) : options.port
+    const directory = directoryOf(options, resolved, port)
+    try {
+      return await EmulatedServer.#startIn(directory, port, options, resolved)
+    } catch (error) {
+      directory?.close()
+      throw directory === null ? error : directoryError(options.dbPath!, error)
+    }
+  }
+
+  static async #startIn(
+    directory: ServerDirectory | null,
+    port: number,
+    options: EmulatedServerOptions,
+    resolved: ResolvedOptions,
+  ): Promise<EmulatedServer> {
     const spec = specOfServer(options, resolved, port)
-    const links = options.role === 'mongod' && options.setName === null ? null : linksOf(options, spec.address, port)
+    const links =
+      options.role === 'mongod' && options.setName === null ? null : linksOf(options, spec.address, port, directory)
     // Logins at the member are unknown to the standalone mongod with that database.
     const local = links === null || resolved.auth ? null : new LocalDatabase(localSpec(resolved, port), () => runtime)
     const runtime: InlineRuntime = createInlineRuntime({
       ...(local === null || options.role === 'mongos' ? {} : { openGateway: local.openGateway }),
+      ...(directory?.disks == null ? {} : { disks: directory.disks }),
       roles: await rolesOf(options),
       seed: resolved.seed,
       outside: outsideServer(() => ({ runtime, faults, copies: null, options: null, live: null }), links),
@@ -72,12 +109,14 @@ export class EmulatedServer {
     })
     const faults = new Faults(runtime, { ...resolved, restart: async (member) => void (await runtime.restart(member)) })
     if (options.onEvent !== undefined) runtime.onEvent(options.onEvent)
+    const server = new EmulatedServer({ runtime, links, directory }, spec.address, options, resolved)
+    // The only member of a set is primary before its start resolves.
+    runtime.onEvent((event) => server.#noteState(event))
     try {
       if (options.role === 'mongos') await configServerOf(options, links!)
-      const [member] = await runtime.start([spec])
+      await runtime.start([spec])
+      if (directory?.hasLocal === true) await local?.start()
       await links?.open()
-      const server = new EmulatedServer({ runtime, links }, member!, options, resolved)
-      runtime.onEvent((event) => server.#noteState(event))
       return server
     } catch (error) {
       links?.close()
@@ -88,7 +127,7 @@ export class EmulatedServer {
 
   /** `host:port`. */
   get endpoint(): string {
-    return this.#member.endpoint
+    return this.#runtime.member(this.#address)!.endpoint
   }
 
   /**
@@ -97,11 +136,11 @@ export class EmulatedServer {
    * @throws RequestFailedError the server is down
    */
   async command(command: Document): Promise<Document> {
-    const { body } = await this.#runtime.request(this.#member.address, 'client.command', {
+    const { body } = await this.#runtime.request(this.#address, 'client.command', {
       ...{ connectionId: ownConnectionId, body: encode(command), sequences: [], legacy: false, remote: ownRemote },
     })
     if (body.length === noAnswer.length)
-      throw new RequestFailedError('unreachable', this.#member.address, 'the connection was closed')
+      throw new RequestFailedError('unreachable', this.#address, 'the connection was closed')
     return decode(body)
   }
 
@@ -109,6 +148,7 @@ export class EmulatedServer {
   async stop(): Promise<void> {
     await this.#runtime.stop()
     this.#links?.close()
+    this.#directory?.close()
   }
 
   #noteState(event: ClusterEvent): void {
@@ -124,7 +164,7 @@ export class EmulatedServer {
   /** A primary accepts writes only after it has caught up, and no event reports that. */
   async #becomePrimary(): Promise<void> {
     for (;;) {
-      const { isWritable } = await this.#runtime.request(this.#member.address, 'replication.find-primary', {})
+      const { isWritable } = await this.#runtime.request(this.#address, 'replication.find-primary', {})
       if (isWritable) break
       await sleep(writableAskMs)
       if (!this.#isPrimary) return
@@ -137,7 +177,7 @@ export class EmulatedServer {
   async #serveCatalog(): Promise<void> {
     const clusterId = createObjectIdFactory(createRandom(this.#resolved.seed).fork('cluster-id'))(this.#runtime.now())
     const { chunkSizeBytes } = this.#resolved
-    await this.#runtime.request(this.#member.address, 'config.initialise', { clusterId, shards: [], chunkSizeBytes })
+    await this.#runtime.request(this.#address, 'config.initialise', { clusterId, shards: [], chunkSizeBytes })
     const balancer = this.#runtime.member(balancerAddress)
     if (balancer === undefined) await this.#runtime.start([balancerSpec(this.#resolved)])
     else if (balancer.state !== 'running') await this.#runtime.restart(balancerAddress)
@@ -159,12 +199,28 @@ async function rolesOf({ role }: EmulatedServerOptions) {
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await lazyRoles[name]!()] as const)))
 }
 
-function linksOf(options: EmulatedServerOptions, address: string, port: number): ProcessLinks {
+/** Null: the server has none. */
+function directoryOf(
+  { role, setName, dbPath, storesData = true }: EmulatedServerOptions,
+  { emulate }: ResolvedOptions,
+  port: number,
+): ServerDirectory | null {
+  if (dbPath === undefined || role === 'mongos') return null
+  return ServerDirectory.open({ path: dbPath, storesData, emulate, role, setName }, localAddress(port))
+}
+
+function linksOf(
+  options: EmulatedServerOptions,
+  address: Address,
+  port: number,
+  store: DirectoryStore | null,
+): ProcessLinks {
   const rendezvous = new Rendezvous(options.meetIn)
-  return new ProcessLinks(rendezvous, {
+  const self = {
     ...{ pid: process.pid, port, address, set: setOfServer(options), endpoint: `${options.host}:${port}` },
     socket: rendezvous.socketOf(port),
-  })
+  }
+  return new ProcessLinks(rendezvous, self, store)
 }
 
 /** Resolves when a member of the config server runs, as a mongos waits for it. */

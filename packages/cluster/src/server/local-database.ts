@@ -28,7 +28,7 @@ export class LocalDatabase {
   readonly #runtime: () => InlineRuntime
   #started: Promise<unknown> | null = null
 
-  /** @param spec of the standalone mongod, which starts with the first command */
+  /** @param spec of the standalone mongod, which starts with the first command, if not before */
   constructor(spec: MemberSpec, runtime: () => InlineRuntime) {
     this.#spec = spec
     this.#runtime = runtime
@@ -37,6 +37,10 @@ export class LocalDatabase {
   /** The listener of the member: it sends commands on such collections to the standalone mongod. */
   readonly openGateway: GatewayOpener = (request) =>
     openTcpGateway({ ...request, target: { request: (kind, message) => this.#route(request.target, kind, message) } })
+
+  async start(): Promise<void> {
+    await (this.#started ??= this.#runtime().start([this.#spec]))
+  }
 
   #route<K extends MessageKind>(
     member: GatewayTarget,
@@ -50,8 +54,7 @@ export class LocalDatabase {
   }
 
   async #serve<K extends MessageKind>(kind: K, message: RequestOf<K>): Promise<ReplyOf<K>> {
-    this.#started ??= this.#runtime().start([this.#spec])
-    await this.#started
+    await this.start()
     const { body } = message as Partial<RequestOf<'client.command'>>
     const given = body === undefined ? message : Object.assign({}, message, { body: withoutSession(body) })
     return this.#runtime().request(this.#spec.address, kind, given)

@@ -26,6 +26,8 @@ function setAt({ directory }: ProcessLinks, host: string): string | null {
 
 function nameMember(links: ProcessLinks, { member, name }: RequestOf<'cluster.name-member'>): boolean {
   if (isReservedAddress(name) || links.directory.isProper(name)) return false
+  // A shard of which this process knows no member cannot be reached, named or not.
+  if (links.directory.resolve(member).length === 0) return true
   links.directory.name(member, name)
   links.announce()
   return true

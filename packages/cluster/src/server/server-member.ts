@@ -46,6 +46,11 @@ export function resolvedOf({
   })
 }
 
+/** Of a member of a set. */
+function ofSet(spec: MemberSpec, setName: string): MemberSpec {
+  return { ...spec, options: { ...(spec.options as object), set: { name: setName, keepsHosts: true } } }
+}
+
 /**
  * The name has the port, as it must be unique among all processes of a cluster.
  * @param port not 0
@@ -56,14 +61,15 @@ export function specOfServer(options: EmulatedServerOptions, resolved: ResolvedO
   switch (role) {
     case 'mongod':
       if (setName === null) return { ...mongodSpec(resolved, standaloneAddress), listen }
-      return { ...memberSpec(mongodSpec({ ...resolved, topology: 'replica-set' }, setName), port), listen }
+      return {
+        ...ofSet(memberSpec(mongodSpec({ ...resolved, topology: 'replica-set' }, setName), port), setName),
+        listen,
+      }
     case 'shard':
-      return { ...memberSpec(shardSpec(resolved, setName!), port), listen }
-    case 'config-server': {
-      // Members send messages to the config server by this name, whatever the name of its set.
-      const spec = memberSpec(specOfConfigServer(resolved), port)
-      return { ...spec, options: { ...(spec.options as object), set: { name: setName! } }, listen }
-    }
+      return { ...ofSet(memberSpec(shardSpec(resolved, setName!), port), setName!), listen }
+    case 'config-server':
+      // Members send messages to the config server by its address, whatever the name of its set.
+      return { ...ofSet(memberSpec(specOfConfigServer(resolved), port), setName!), listen }
     case 'mongos':
       return { ...mongosSpec(options, resolved, port), listen }
   }
@@ -93,7 +99,11 @@ export function balancerSpec({ emulate, balancerRoundIntervalMs }: ResolvedOptio
 
 /** Of the process's collections that are not replicated; only the process reaches it. */
 export function localSpec(resolved: ResolvedOptions, port: number): MemberSpec {
-  return { ...mongodSpec({ ...resolved, topology: 'standalone' }, `local-${port}`), listen: null }
+  return { ...mongodSpec({ ...resolved, topology: 'standalone' }, localAddress(port)), listen: null }
+}
+
+export function localAddress(port: number): Address {
+  return `local-${port}`
 }
 
 /** In the directory of the cluster; null: the server is in no set. */

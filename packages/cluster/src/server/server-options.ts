@@ -29,6 +29,13 @@ export interface EmulatedServerOptions {
   /** These two: as in `ClusterOptions`. */
   readonly nativeWire?: boolean
   readonly periodicNoopIntervalSecs?: number
+  /**
+   * An existing directory, which this process locks, and which keeps the data. Default: data is
+   * held in memory.
+   */
+  readonly dbPath?: string
+  /** False: `dbPath` is only locked. Default true. */
+  readonly storesData?: boolean
   /** Folder by which servers find one another. Default: one of this user. */
   readonly meetIn?: string
   readonly onEvent?: (event: ClusterEvent) => void

@@ -8,7 +8,7 @@ export function helpOf(server: ServerName): string {
       .filter((option) => option.effect === effect)
       .map(lineOf)
       .join('')}\n`
-  return `Stands in for ${server}: an emulator that holds its data in memory.
+  return `Stands in for ${server}: an emulator${server === 'mongod' ? ', which keeps its data in the directory of --dbpath' : ''}.
 The environment variable SHARDLAB_EMULATE sets the version, such as 6.0 (default: 7.0).
 
 ${section('Options', 'used')}${section('Accepted without effect', 'accepted')}${section('Not emulated, refused', 'refused')}`

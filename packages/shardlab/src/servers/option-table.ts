@@ -76,6 +76,7 @@ const usedTlsOptions: readonly Row[] = [
 const usedByMongod: readonly Row[] = [
   ['auth', null, 'switch'],
   ['dbpath', 'storage.dbPath', 'string'],
+  ['storageEngine', 'storage.engine', 'string'],
   ['replSet', 'replication.replSet', 'string'],
   ['', 'replication.replSetName', 'string'],
   ['configsvr', null, 'switch'],
@@ -137,7 +138,6 @@ const acceptedByMongod: readonly Row[] = [
   ['oplogMinRetentionHours', 'storage.oplogMinRetentionHours', 'number'],
   ['enableMajorityReadConcern', 'replication.enableMajorityReadConcern', 'string'],
   ['replIndexPrefetch', 'replication.secondaryIndexPrefetch', 'string'],
-  ['storageEngine', 'storage.engine', 'string'],
   ['inMemorySizeGB', 'storage.inMemory.engineConfig.inMemorySizeGB', 'number'],
   ['wiredTigerCacheSizeGB', 'storage.wiredTiger.engineConfig.cacheSizeGB', 'number'],
   ['wiredTigerCacheSizePct', 'storage.wiredTiger.engineConfig.cacheSizePct', 'number'],

@@ -6,6 +6,8 @@ export const serverExitCodes = {
   badOptions: 2,
   abrupt: 14,
   netError: 48,
+  /** The data is not of this version. */
+  needDowngrade: 62,
   uncaught: 100,
 } as const
 

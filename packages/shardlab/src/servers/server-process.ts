@@ -37,11 +37,16 @@ export class ServerProcess {
   note(event: ClusterEvent): void {
     if (event.type === 'member-state') this.#noteTransition(event)
     else if (event.type === 'member' && event.state === 'crashed') void this.#ended(event.error ?? null)
-    else if (event.type === 'log' && event.level === 'error' && this.#isRunning)
+    else if (event.type === 'log' && this.#isLogged(event.level))
       this.#log.add({
-        ...{ severity: 'E', component: 'CONTROL', id: 4757800, context: 'main' },
+        ...{ severity: event.level === 'error' ? 'E' : 'W', component: 'CONTROL', id: 4757800, context: 'main' },
         ...{ message: event.message, attributes: event.fields },
       })
+  }
+
+  /** Warnings of the start are about files that a crash has left. */
+  #isLogged(level: string): boolean {
+    return this.#isRunning ? level === 'error' : level === 'warn'
   }
 
   noteWritable(): void {
@@ -77,23 +82,32 @@ export class ServerProcess {
       ...{ component: 'CONTROL', id: 23377, context: 'SignalHandler', message: 'Received signal' },
       attributes: { signal, error },
     })
-    await Promise.race([this.#stop(), sleep(stopGraceMs)])
-    this.exit(serverExitCodes.clean)
+    await this.#stopAndExit()
   }
 
   /** @param error null: the command `shutdown` */
   async #ended(error: string | null): Promise<void> {
     if (this.#isEnding || !this.#isRunning) return
     this.#isEnding = true
-    if (error !== null) {
-      this.#log.add({
-        ...{ severity: 'F', component: 'CONTROL', id: 6384300, context: 'main', message: 'Writing fatal message' },
-        attributes: { message: error },
-      })
-      return this.exit(serverExitCodes.abrupt)
+    if (error !== null) return this.#abort(error)
+    await this.#stopAndExit()
+  }
+
+  async #stopAndExit(): Promise<void> {
+    try {
+      await Promise.race([this.#stop(), sleep(stopGraceMs)])
+    } catch (error) {
+      return this.#abort(String((error as Error).message))
     }
-    await Promise.race([this.#stop(), sleep(stopGraceMs)])
     this.exit(serverExitCodes.clean)
+  }
+
+  #abort(message: string): void {
+    this.#log.add({
+      ...{ severity: 'F', component: 'CONTROL', id: 6384300, context: 'main', message: 'Writing fatal message' },
+      attributes: { message },
+    })
+    this.exit(serverExitCodes.abrupt)
   }
 }
 

@@ -24,8 +24,11 @@ export interface ServerSettings {
   readonly setName: string | null
   /** Of mongos. */
   readonly configDb: { readonly setName: string; readonly hosts: readonly string[] } | null
-  /** Null: not given. */
+  /** Null: not given, and data is held in memory. */
   readonly dbPath: string | null
+  readonly storageEngine: string
+  /** False: the storage engine holds data in memory. */
+  readonly storesData: boolean
   /** Null: standard output. */
   readonly logPath: string | null
   readonly logAppend: boolean
@@ -50,6 +53,7 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
   const configDb = text(given, 'configdb')
   if (server === 'mongos' && configDb === null) throw bad('error: no args for --configdb')
   const logPath = text(given, 'logpath')
+  const storageEngine = text(given, 'storageEngine') ?? 'wiredTiger'
   if (isOn(given, 'fork') && logPath === null && !isOn(given, 'syslog'))
     throw bad('--fork has to be used with --logpath or --syslog')
   if (text(given, 'systemLog.destination') === 'file' && logPath === null)
@@ -70,6 +74,8 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
     setName: setName === null ? null : setName.split('/')[0]!,
     configDb: configDb === null ? null : parseHosts(configDb),
     dbPath: text(given, 'dbpath'),
+    storageEngine,
+    storesData: !enginesInMemory.has(storageEngine),
     logPath,
     logAppend: isOn(given, 'logappend'),
     pidFilePath: text(given, 'pidfilepath'),
@@ -78,6 +84,8 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
     given,
   }
 }
+
+const enginesInMemory: ReadonlySet<string> = new Set(['ephemeralForTest', 'inMemory', 'inMemoryExperiment', 'devnull'])
 
 function maxConnsOf(given: GivenOptions): number | null {
   const most = (value(given, 'maxConns') as number | undefined) ?? null

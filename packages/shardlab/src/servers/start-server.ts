@@ -1,9 +1,9 @@
 /** Runs a server until a signal or the command `shutdown`. */
-import { EmulatedServer, TlsOptionError } from '@shardlab/cluster'
+import { EmulatedServer, ServerDirectoryError, TlsOptionError } from '@shardlab/cluster'
 import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { hostname } from 'node:os'
 import { buildInfoOf } from './build-info.js'
-import { claimDataDirectory } from './data-directory.js'
+import { reportOf } from './data-directory.js'
 import { nestedByPath } from './given-options.js'
 import { applyProfiling, startParameters } from './server-parameters.js'
 import { ServerLog } from './server-log.js'
@@ -12,7 +12,7 @@ import { initializationError, serverExitCodes } from './server-error.js'
 import type { ServerSettings } from './server-settings.js'
 
 export async function startServer(settings: ServerSettings, emulate: EmulatedVersion): Promise<void> {
-  const { server: name, role, port, hosts, setName, configDb, dbPath, tls, auth, maxConns } = settings
+  const { server: name, role, port, hosts, setName, configDb, dbPath, storesData, tls, auth, maxConns } = settings
   nameProcess(name)
   const log = new ServerLog(settings)
   const serverProcess = new ServerProcess(log, settings)
@@ -31,19 +31,12 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
         'Access control is not enabled for the database. Read and write access to data and configuration is unrestricted',
     })
   const given = await startParameters(settings, emulate, log)
-  const refusal = dbPath === null ? null : claimDataDirectory(dbPath)
-  if (refusal !== null) {
-    log.add({
-      ...{ severity: 'E', component: 'CONTROL', id: 20557, context: main },
-      ...{ message: 'DBException in initAndListen, terminating', attributes: { error: refusal } },
-    })
-    return serverProcess.exit(serverExitCodes.uncaught)
-  }
   try {
     const server = await EmulatedServer.start({
       ...{ role, setName, host: hosts[0]!, port, emulate, auth },
       ...(configDb === null ? {} : { configDb }),
       ...(tls === null ? {} : { tls }),
+      ...(dbPath === null ? {} : { dbPath, storesData }),
       ...(maxConns === null ? {} : { limits: { maxIncomingConnections: maxConns } }),
       ...{ furtherHosts: hosts.slice(1), ...given },
       onEvent: (event) => serverProcess.note(event),
@@ -62,6 +55,11 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
     process.send?.('ready')
   } catch (error) {
     if (error instanceof TlsOptionError) throw initializationError(name, `InvalidSSLConfiguration: ${error.message}`)
+    if (error instanceof ServerDirectoryError) {
+      const { line, exitCode } = reportOf(error, { ...settings, dbPath: dbPath! })
+      log.add(line)
+      return serverProcess.exit(exitCode)
+    }
     const reason = listenProblem(error)
     if (reason === null) throw error
     log.add({
