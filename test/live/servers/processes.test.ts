@@ -114,7 +114,7 @@ t.test('--fork returns when the server is ready, and --logpath has its log', asy
   t.equal(code, 0)
   t.match(stdout, /^about to fork child process, .*\nforked process: \d+\nchild process started successfully/)
   const pid = Number(readFileSync(pidFile, 'utf8'))
-  t.teardown(() => process.kill(pid))
+  t.teardown(() => process.kill(pid, 'SIGKILL'))
   t.match(readFileSync(log, 'utf8'), /"id":23016,.*"Waiting for connections"/)
   const failed = await run(join(serversFolder, 'mongod'), [...args.slice(0, 3), join(path, 'none'), ...args.slice(4)])
   t.match(failed, { code: 100, stdout: /ERROR: child process failed, exited with 100/ })

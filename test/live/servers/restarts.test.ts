@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MongoClient, MongoNetworkError, type MongoClientOptions } from 'mongodb'
+import { MongoClient, type MongoClientOptions } from 'mongodb'
 import { shardlab, up } from '../../support/up.js'
 import { StartedServer } from './server-process.js'
 
@@ -29,20 +29,26 @@ async function connected(t: Test, server: StartedServer, options: MongoClientOpt
 const asRoot = { auth: { username: 'root', password: 'secret' } }
 
 /** How a server ends, and its exit code. */
-const ends: Record<
-  string,
-  [code: number | null, end: (server: StartedServer, client: MongoClient) => Promise<unknown>]
-> = {
-  'kill -9': [null, (server) => server.kill('SIGKILL')],
-  SIGTERM: [0, (server) => server.kill('SIGTERM')],
-  shutdown: [
+const ends: [
+  name: string,
+  code: number | null,
+  end: (server: StartedServer, client: MongoClient) => Promise<unknown>,
+][] = [
+  ['kill -9', null, (server) => server.kill('SIGKILL')],
+  ['SIGTERM', 0, (server) => server.kill('SIGTERM')],
+  // It has no reply.
+  [
+    'shutdown',
     0,
     (_server, client) =>
-      t.rejects(client.db('admin').command({ shutdown: 1 }), MongoNetworkError, 'shutdown has no reply'),
+      client
+        .db('admin')
+        .command({ shutdown: 1 })
+        .catch(() => {}),
   ],
-}
+]
 
-for (const [name, [code, end]] of Object.entries(ends))
+for (const [name, code, end] of ends)
   t.test(`after ${name}, a server has its data, indexes and users on another port`, async (t) => {
     const path = folder(t)
     const first = started(t, ['--dbpath', path, '--auth'])

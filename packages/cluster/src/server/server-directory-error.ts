@@ -1,5 +1,4 @@
-import { explained } from '../listen-error.js'
-import { OptionError } from '../option-error.js'
+import { DiskDamagedError, DiskRefusedError } from '@shardlab/runtime'
 
 /**
  * - `missing`: there is no such directory.
@@ -30,10 +29,14 @@ export class ServerDirectoryError extends Error {
   }
 }
 
-/** Returns errors that are not about the directory unchanged. */
-export function directoryError(path: string, error: unknown): unknown {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return new ServerDirectoryError('read-only', message)
-  const found = explained(error, { dbPath: path, host: '', port: 0 })
-  return found instanceof OptionError ? new ServerDirectoryError('damaged', found.message) : found
+/** Returns errors that are not about files unchanged. */
+export function directoryError(directory: string, error: unknown): unknown {
+  if (error instanceof DiskDamagedError || error instanceof DiskRefusedError)
+    return new ServerDirectoryError('damaged', error.message)
+  const { code, path, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new ServerDirectoryError('damaged', `there is no space for ${directory}: free some.`)
+  const isDenied = code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
+  // Errors of sockets have the same codes, and no path.
+  return isDenied && path !== undefined ? new ServerDirectoryError('read-only', message) : error
 }

@@ -87,6 +87,8 @@ export class ServerDirectory implements DirectoryStore {
       return new ServerDirectory(options, local, unlock)
     } catch (error) {
       unlock()
+      // It needs more memory than there is.
+      if (error instanceof OptionError) throw new ServerDirectoryError('damaged', error.message)
       throw directoryError(path, error)
     }
   }
