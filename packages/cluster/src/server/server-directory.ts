@@ -59,9 +59,9 @@ export class ServerDirectory implements DirectoryStore {
     const { path } = options
     this.#path = path
     this.#unlock = unlock
-    writeFileSync(`${path}/${pidFileName}`, `${process.pid}\n`)
     const stored = readManifest(path)
     if (stored !== undefined) checkManifest(stored, options)
+    writeFileSync(`${path}/${pidFileName}`, `${process.pid}\n`)
     if (!options.storesData) {
       this.disks = null
       return
