@@ -50,6 +50,15 @@ export { makeCredentials, readCredentials, writeCredentials, type ScramCredentia
 export { scramMechanisms, type ScramMechanism } from './scram/mechanism.js'
 export { passwordOf, usePreparation } from './scram/password.js'
 export { ScramConversation, type ScramReply } from './scram/conversation.js'
+export {
+  missingTimeKeys,
+  readTimeKey,
+  timeKeyBytes,
+  writeTimeKey,
+  type ClusterTime,
+  type TimeKey,
+} from './times/time-key.js'
+export { TimeSigner, type TimeSignature } from './times/time-signer.js'
 export { describeUsers, type UserDetails } from './users/describe-users.js'
 export { mechanismsOf, readUser, writeUser, type UserDocument } from './users/user-document.js'
 export { checkAddressRestrictions, meetsAddressRestrictions } from './users/address-restrictions.js'

@@ -129,6 +129,11 @@ export const accessRuleTable = {
     source: 'authorization_session_impl.cpp, _getDefaultPrivileges; new in 7.0',
     since: '7.0',
   },
+  cacheNamedForMissingKey: {
+    about: 'The error about a cluster time with an unknown key begins with the name of a cache.',
+    source: 'keys_collection_cache.cpp, getKeyById; keys_collection_manager.cpp since 5.0',
+    until: '5.0',
+  },
   authenticationRestrictions: {
     about: 'Users and roles may be restricted to addresses.',
     source: 'reference/command/createUser, new in 3.6',
