@@ -2,10 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Binary, Long, Timestamp } from '@shardlab/bson'
 import t from 'tap'
-import { RawClient } from '../support/raw-client.js'
-import { logIn } from '../support/scram-client.js'
 import { Deployment, failure, statusOf } from './support/deployment.js'
 
 t.test('without enableLocalhostAuthBypass no client is excepted', async (t) => {
@@ -191,38 +188,5 @@ t.test('a user that may not log in from its address any more is logged out', asy
       await root.db('admin').command({ dropUser: 'ann' })
       await root.db('admin').command({ dropRole: 'local' })
     }
-  }
-})
-
-t.test('D917 only a client with a user advances the time of the cluster', async (t) => {
-  for (const topology of ['replica-set', 'sharded'] as const) {
-    const deployment = await Deployment.start(t, { topology, members: 1 })
-    const root = await deployment.createRoot()
-    const endpoint = (await deployment.primaryUri()).replace(/^mongodb:\/\//, '').replace(/[/,?].*$/, '')
-    const raw = await RawClient.connect(endpoint)
-    t.teardown(() => raw.close())
-    const now = async (): Promise<number> => (await root.db('admin').command({ ping: 1 }))['$clusterTime'].clusterTime.t
-    const later = (await now()) + 1_000_000
-    const $clusterTime = {
-      clusterTime: new Timestamp({ t: later, i: 1 }),
-      signature: { hash: new Binary(Buffer.alloc(20)), keyId: Long.ZERO },
-    }
-    for (const command of [{ ping: 1 }, { hello: 1, saslSupportedMechs: 'admin.root' }])
-      t.match(await raw.command({ ...command, $clusterTime, $db: 'admin' }), { ok: 1 })
-    t.match(await raw.command({ find: 'rows', $clusterTime, $db: 'shop' }), { code: 13 })
-    t.ok((await now()) < later)
-    await logIn(raw, { user: 'root', password: 'secret' })
-    await raw.command({ ping: 1, $clusterTime, $db: 'admin' })
-    t.equal(await now(), later)
-
-    const atMost = later + 1_000_000
-    await root.db('admin').command({ createUser: 'ann', pwd: 'secret', roles: ['readAnyDatabase'] })
-    const dropped = await RawClient.connect(endpoint)
-    t.teardown(() => dropped.close())
-    await logIn(dropped, { user: 'ann', password: 'secret' })
-    await root.db('admin').command({ dropUser: 'ann' })
-    const far = { ...$clusterTime, clusterTime: new Timestamp({ t: atMost, i: 1 }) }
-    t.match(await dropped.command({ find: 'rows', $clusterTime: far, $db: 'shop' }), { code: 13 })
-    t.ok((await now()) < atMost, `${topology}: the user was dropped`)
   }
 })

@@ -52,6 +52,16 @@ t.test('a malformed $clusterTime is refused', async (t) => {
       14,
       '"hash" had the wrong type. Expected binData, found string',
     ],
+    [
+      { clusterTime, signature: { ...signature, hash: new Binary(Buffer.alloc(19)) } },
+      12,
+      'Unsupported SHA1Block hash length: 19',
+    ],
+    [
+      { clusterTime, signature: { ...signature, hash: new Binary(Buffer.alloc(20), 5) } },
+      12,
+      'SHA1Block only accepts BinDataGeneral type',
+    ],
     [{ clusterTime, signature: { hash: signature.hash } }, 4, 'Missing expected field "keyId"'],
     [
       { clusterTime, signature: { ...signature, keyId: 'x' } },

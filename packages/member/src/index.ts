@@ -14,7 +14,7 @@ export {
 export { checkCursorOwner, cursorOwner, mayKillOperation, shownOwners, type CursorOwner } from './access/ownership.js'
 export { authorizedFilter, shownDatabases } from './access/shown-names.js'
 export { withUserOfSession } from './access/session-user.js'
-export { mayAdvanceClock } from './access/clock-access.js'
+export { timeCheckOf, writeTimesFor, type TimeKeySource } from './access/cluster-times.js'
 export { publicCommand } from './access/redacted.js'
 export type { FoundUser, UserCommand, UserSource } from './access/user-source.js'
 export { memoryLimitBytes, stageMemoryOf, withConstants } from './aggregation/pipeline-options.js'

@@ -1,6 +1,7 @@
 import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { ActorContext, ClusterClock, CommandArguments, CommandRow } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
+import type { TimeKeySource } from './access/cluster-times.js'
 import type { UserCommand, UserSource } from './access/user-source.js'
 import type { FailPoints } from './fail-points/fail-points.js'
 import type { LogBuffer } from './log/log-buffer.js'
@@ -39,6 +40,8 @@ export interface MemberHost {
   /** Clients need privileges for their commands. */
   readonly hasAccessControl: boolean
   readonly clock: ClusterClock
+  /** Null: cluster times need no signature: without access control, and on a standalone. */
+  readonly timeKeys: TimeKeySource | null
   readonly sessions: SessionCatalog
   readonly statistics: MemberStatistics
   readonly operations: OperationRegistry

@@ -1,10 +1,12 @@
 import type { ClusterClock, Random, TimestampPair } from '@shardlab/actor'
+import type { TimeKey } from '@shardlab/auth'
 import {
   applyLogParameters,
   SessionCatalog,
   type ConnectionTable,
   type LogBuffer,
   type ParameterSet,
+  type TimeKeySource,
 } from '@shardlab/member'
 import type { CatalogCache, KnownRoutes } from './catalog/catalog-cache.js'
 import type { KnownShards, ShardRegistry } from './catalog/shard-registry.js'
@@ -19,6 +21,7 @@ export interface ConcernDefaults {
 /** Copies of a router start with it. Shared by any number of copies; immutable. */
 export interface MongosState {
   readonly time: TimestampPair
+  readonly timeKeys: readonly TimeKey[]
   readonly clusterId: Uint8Array | null
   readonly concernDefaults: ConcernDefaults
   readonly chunkSizeBytes: number
@@ -39,6 +42,7 @@ export interface MongosClients {
 
 export interface MongosStateHost {
   readonly clock: ClusterClock
+  readonly timeKeys: TimeKeySource | null
   readonly clusterId: Uint8Array | null
   readonly concernDefaults: ConcernDefaults
   readonly chunkSizeBytes: number
@@ -55,6 +59,7 @@ export function exportMongosState(host: MongosStateHost): MongosState {
   sessions.adopt(host.sessions)
   return {
     time: host.clock.time,
+    timeKeys: host.timeKeys?.signer.keys ?? [],
     clusterId: host.clusterId,
     concernDefaults: host.concernDefaults,
     chunkSizeBytes: host.chunkSizeBytes,
@@ -68,6 +73,7 @@ export function exportMongosState(host: MongosStateHost): MongosState {
 
 export function resumeMongos(host: MongosStateHost, state: MongosState): void {
   host.clock.advance(state.time)
+  host.timeKeys?.signer.learn(state.timeKeys)
   host.catalog.import(state.routes)
   host.shards.import(state.shards)
   host.sessions.adopt(state.sessions)

@@ -52,6 +52,7 @@ import { ShardRegistry } from './catalog/shard-registry.js'
 import { commandTable } from './command-table.js'
 import { dispatch, type DispatchHost } from './dispatch/dispatcher.js'
 import type { Operation } from './dispatch/operation.js'
+import { hostOfMember } from './host/host-of-member.js'
 import type { MongosInvocation } from './host/mongos-host.js'
 import { queryLanguageOf } from './host/query-language.js'
 import { ClusterCursorManager } from './cursors/cluster-cursor-manager.js'
@@ -69,6 +70,7 @@ import { QuerySampler, samplerTimer } from './query-analysis/query-sampler.js'
 import { Remote } from './remote/remote.js'
 import { OperationSums, operationsTimer } from './statistics/operation-sums.js'
 import { Statistics } from './statistics/statistics.js'
+import { RouterTimeKeys } from './users/router-time-keys.js'
 import { RouterUsers, runUserCommand } from './users/router-users.js'
 import { RouterTransactions } from './transactions/router-transactions.js'
 
@@ -100,6 +102,7 @@ export class Mongos implements Actor, DispatchHost {
   readonly transactions: RouterTransactions
   readonly users: RouterUsers
   readonly hasAccessControl: boolean
+  readonly timeKeys: RouterTimeKeys | null
   readonly sampling: QuerySampler | null
   /** As of the last ping. */
   querySettings: QuerySettingsTable | null = null
@@ -148,6 +151,7 @@ export class Mongos implements Actor, DispatchHost {
     this.transactions = new RouterTransactions(context)
     this.hasAccessControl = options.hasAccessControl ?? false
     this.users = new RouterUsers(this)
+    this.timeKeys = this.hasAccessControl ? new RouterTimeKeys(this) : null
     this.shards = new ShardRegistry(this.remote, this.clock)
     this.catalog.learned = ({ table }) => this.shards.expect(table.owners())
     this.#cursorIds = context.random.fork('cursor-ids')
@@ -309,19 +313,7 @@ export class Mongos implements Actor, DispatchHost {
   }
 
   hostOf(member: Address): string {
-    if (member === configAddress) return (this.options.configHost ?? configAddress).split('/').at(-1)!
-    const host = this.shards.hostOf(member)
-    return host === member ? (this.#endpointOf(member) ?? member) : host
-  }
-
-  /** Undefined: not a member of a known replica set. */
-  #endpointOf(member: Address): string | undefined {
-    for (const connection of this.replicaSets()) {
-      const hosts = connection.slice(connection.indexOf('/') + 1).split(',')
-      const host = hosts.find((each) => this.context.resolve(each)[0] === member)
-      if (host !== undefined) return host
-    }
-    return undefined
+    return hostOfMember(this, member)
   }
 
   #sessionEnded(key: SessionKey): void {

@@ -3,6 +3,7 @@ import type { Behaviours, CollectionPlacement } from '@shardlab/sharding'
 import type { ShardRole } from './host/shard-of.js'
 import type { ShardIdentity } from './membership/identity.js'
 import { enterCollection } from './metadata/entrance.js'
+import { fetchTimeKeys } from './membership/time-keys.js'
 import type { PlacementState } from './metadata/placement-state.js'
 import { reshardingOperations } from './resharding/report/operations.js'
 import { writeReshardingStatistics } from './resharding/report/statistics.js'
@@ -60,6 +61,7 @@ export function shardRole(
         )
       }
     },
+    fetchTimeKeys: () => fetchTimeKeys(parts().node),
     checkDefinitionChange: (ns) => parts().reshardings.checkDefinitionChange(ns),
     async checkRename(from, to) {
       if (!identity.isKnown) return

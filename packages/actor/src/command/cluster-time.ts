@@ -19,6 +19,19 @@ export function timestampPair(value: RawValue): TimestampPair {
   return [readUint32(value.bytes, value.start + 4), readUint32(value.bytes, value.start)]
 }
 
+/** What a `$clusterTime` has besides the time. Server: SignedLogicalTime. */
+export interface SentSignature {
+  readonly hash: Uint8Array
+  readonly keyId: bigint
+}
+
+/**
+ * Checks the time of a client.
+ * @returns false: the clock does not advance to it
+ * @throws CommandError for a signature that is wrong
+ */
+export type TimeCheck = (time: TimestampPair, signature: SentSignature) => boolean
+
 /** maxAcceptableLogicalClockDriftSecs: a year. */
 const driftSecondsMax = 31_536_000
 
@@ -60,17 +73,18 @@ export class ClusterClock {
 
   /**
    * Advances to the `$clusterTime` of a command, if it has one.
-   * @param isAllowed false: the time is read only, because the client has no user
+   * @param check null: the sender may advance the clock without signature
    * @throws CommandError 205 ClusterTimeFailsRateLimiter when it is more than a year ahead, 4
-   *   NoSuchKey and 14 TypeMismatch for a malformed one
+   *   NoSuchKey, 12 UnsupportedFormat and 14 TypeMismatch for a malformed one, and those of `check`
    */
-  advanceFrom(body: Uint8Array, isAllowed = true): void {
+  advanceFrom(body: Uint8Array, check: TimeCheck | null = null): void {
     const sent = findField(body, '$clusterTime')
     if (sent?.type !== BsonType.object) return
     const time = expectedField(sent, 'clusterTime', BsonType.timestamp)
-    checkSignature(expectedField(sent, 'signature', BsonType.object))
-    if (!isAllowed) return
+    const signature = expectedField(sent, 'signature', BsonType.object)
+    checkSignature(signature)
     const pair = timestampPair(time)
+    if (check !== null && !check(pair, signatureIn(signature))) return
     const nowSeconds = Math.floor(this.#now() / 1000)
     // Accepting it would be permanent: the clock never goes back.
     if (pair[0] > nowSeconds + driftSecondsMax)
@@ -82,14 +96,20 @@ export class ClusterClock {
   }
 }
 
+const hashBytes = 20
+
 /** Clients return the signature that they were sent, so nearly all commands have the same one. */
 let lastSignature = new Uint8Array(0)
 
-/** The hash has no meaning without authentication. Server: SignedComponentFormat. */
+/** Checks the format only. Server: SignedComponentFormat, SHA1Block::fromBinData. */
 function checkSignature(signature: RawValue): void {
   const { bytes, start, end } = signature
   if (compareBytes(bytes, start, end, lastSignature, 0, lastSignature.length) === 0) return
-  expectedField(signature, 'hash', BsonType.binary)
+  const hash = expectedField(signature, 'hash', BsonType.binary)
+  if (hash.bytes[hash.start + 4] !== 0)
+    throw new CommandError('UnsupportedFormat', 'SHA1Block only accepts BinDataGeneral type')
+  const { length } = hash.asBinary()
+  if (length !== hashBytes) throw new CommandError('UnsupportedFormat', `Unsupported SHA1Block hash length: ${length}`)
   const keyId = findField(signature.bytes, 'keyId', signature.start)
   if (keyId === undefined) throw missingField('keyId')
   if (!keyId.isNumber())
@@ -98,6 +118,17 @@ function checkSignature(signature: RawValue): void {
       `Expected field "keyId" to have numeric type, but found ${typeName(keyId.type)}`,
     )
   lastSignature = new Uint8Array(signature.slice())
+}
+
+/** The hash is a view of the command. */
+function signatureIn({ bytes, start }: RawValue): SentSignature {
+  const keyId = findField(bytes, 'keyId', start)!
+  const number = keyId.asNumber()
+  const isInteger = keyId.type === BsonType.int64 || keyId.type === BsonType.int32
+  return {
+    hash: findField(bytes, 'hash', start)!.asBinary(),
+    keyId: isInteger ? keyId.asBigInt() : Number.isSafeInteger(number) ? BigInt(number) : 0n,
+  }
 }
 
 /** Server: bson_extract.cpp. */
@@ -116,31 +147,50 @@ function missingField(name: string): CommandError {
   return new CommandError('NoSuchKey', `Missing expected field "${name}"`)
 }
 
-/** Added to every reply. The times in it are overwritten each time. */
+const noHash = new Uint8Array(hashBytes)
+
+/** Added to every reply. The values in it are overwritten each time. */
 const timesDocument = Buffer.from(
   new DocumentWriter(128)
     .startDocument('$clusterTime')
     .timestamp('clusterTime', 0, 0)
     .startDocument('signature')
-    .binary('hash', 0, new Uint8Array(20))
+    .binary('hash', 0, noHash)
     .int64('keyId', 0n)
     .end()
     .end()
     .timestamp('operationTime', 0, 0)
     .finish(),
 )
-const clusterTimeAt = findField(timesDocument, 'clusterTime', findField(timesDocument, '$clusterTime')!.start)!.start
+const sentTime = findField(timesDocument, '$clusterTime')!
+const clusterTimeAt = findField(timesDocument, 'clusterTime', sentTime.start)!.start
+const signatureAt = findField(timesDocument, 'signature', sentTime.start)!.start
+const hashAt = findField(timesDocument, 'hash', signatureAt)!.end - hashBytes
+const keyIdAt = findField(timesDocument, 'keyId', signatureAt)!.start
 const operationTimeAt = findField(timesDocument, 'operationTime')!.start
 
-/** Unsigned, as on a cluster without authentication. */
+/** For receivers that do not check it. */
+const noSignature: SentSignature = { hash: noHash, keyId: 0n }
+let writtenSignature = noSignature
+
+/** @param signature default: none, as on a cluster without access control */
 export function writeTimes(
   writer: DocumentWriter,
   clusterTime: TimestampPair,
   operationTime: TimestampPair,
+  signature: SentSignature = noSignature,
 ): DocumentWriter {
   writeTimestamp(clusterTimeAt, clusterTime)
   writeTimestamp(operationTimeAt, operationTime)
+  // Signers return the same object for all times of a second.
+  if (signature !== writtenSignature) writeSignature(signature)
   return writer.fields(timesDocument)
+}
+
+function writeSignature(signature: SentSignature): void {
+  timesDocument.set(signature.hash, hashAt)
+  timesDocument.writeBigInt64LE(signature.keyId, keyIdAt)
+  writtenSignature = signature
 }
 
 function writeTimestamp(at: number, [seconds, increment]: TimestampPair): void {

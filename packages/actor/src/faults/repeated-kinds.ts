@@ -22,6 +22,7 @@ export const repeatedKinds = [
   'config.get-setting',
   'config.get-shards',
   'config.get-split-settings',
+  'config.get-time-keys',
   'config.get-zones',
   'config.mongos-ping',
   'config.resharding-outcome',

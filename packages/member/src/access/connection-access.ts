@@ -1,5 +1,6 @@
 /** Server: authorization_session_impl.cpp. */
 import {
+  clusterResource,
   fullUserName,
   PrivilegeSet,
   roleKey,
@@ -41,6 +42,8 @@ export class ConnectionAccess implements CommandAccess {
   #privileges: PrivilegeSet
   /** Of the name of a single user; null: not computed since the users have changed. */
   #digest: Uint8Array | null = null
+  /** Undefined: not asked since the users have changed. */
+  #advancesClock: boolean | undefined
   /** Of the source when the users were read. */
   #generation = -1
   /** Null: no login has begun, or it has ended. */
@@ -64,6 +67,11 @@ export class ConnectionAccess implements CommandAccess {
 
   get privileges(): PrivilegeSet {
     return this.#privileges
+  }
+
+  /** Asked for each command. */
+  get advancesClock(): boolean {
+    return (this.#advancesClock ??= this.#privileges.allows(clusterResource, 'advanceClusterTime'))
   }
 
   /**
@@ -199,6 +207,7 @@ export class ConnectionAccess implements CommandAccess {
     this.#users = users
     this.#names = users.map(({ name }) => name)
     this.#digest = null
+    this.#advancesClock = undefined
     this.#privileges = new PrivilegeSet(
       users.flatMap(({ privileges }) => privileges),
       this.#rules,

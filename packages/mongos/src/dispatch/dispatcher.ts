@@ -4,8 +4,8 @@ import {
   commandErrorOf,
   compareTimestamps,
   noAnswer,
+  ownRemote,
   refuseLacking,
-  writeTimes,
   type ClientCommand,
   type ClientReply,
   type CommandRow,
@@ -28,15 +28,16 @@ import {
   noteConnected,
   noteLastError,
   readSessionOptions,
-  mayAdvanceClock,
   publicCommand,
   relabelled,
   supportsWriteConcern,
+  timeCheckOf,
   withDefaultConcerns,
   withErrorLabels,
   withFailedWriteConcern,
   writeConcernErrorOf,
   writeFailure,
+  writeTimesFor,
   type Concerns,
   type Connection,
   type FailableCommand,
@@ -45,6 +46,7 @@ import { checkOpQueryCommand } from '@shardlab/wire'
 import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 import { withSettingsOfCommand } from '../routing/settings-of-command.js'
 import type { OperationSums } from '../statistics/operation-sums.js'
+import type { RouterTimeKeys } from '../users/router-time-keys.js'
 import { runOnResolved, runResolvingViews } from '../views/run-resolving-views.js'
 import { runInTransaction } from '../transactions/run-in-transaction.js'
 import { argumentsOf, databaseOf } from './arguments-of-client.js'
@@ -55,6 +57,7 @@ import { withoutStateChanges } from './state-changes.js'
 
 export interface DispatchHost extends MongosHost {
   readonly operationSums: OperationSums
+  readonly timeKeys: RouterTimeKeys | null
   readonly table: CommandTable<MongosInvocation>
   /** Called with the id of an operation that was killed: ends its reads on other members. */
   readonly endReads: (operationId: number) => void
@@ -102,18 +105,30 @@ class Dispatch {
       const row = (this.#row = findRow(host, this.#command))
       host.statistics.commandBegins(row.name)
       const operation = (this.#operation = host.operations.begin(newOperation(host, this.#command, row)))
-      if (host.hasAccessControl && !this.#internal) {
-        const { connectionId, remote } = this.#command
-        // A client may close it while its users are read.
-        const connection = (this.#connection = host.connections.of(connectionId, remote))
-        const authorized = authorizeClient(host, this.#command, row, operation, connection)
-        if (authorized !== null)
-          return authorized.then(
-            () => this.#begin(row, operation),
-            (error: unknown) => this.#fail(error),
-          )
-      }
-      return this.#begin(row, operation)
+      if (!host.hasAccessControl || this.#internal) return this.#begin(row, operation)
+      const { connectionId, remote } = this.#command
+      // A client may close it while keys or users are read.
+      const connection = (this.#connection = host.connections.of(connectionId, remote))
+      const keys = remote === ownRemote ? null : (host.timeKeys?.awaitFirst() ?? null)
+      if (keys === null) return this.#authorize(row, operation, connection)
+      return keys.then(() => this.#authorize(row, operation, connection))
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  #authorize(
+    row: CommandRow<MongosInvocation>,
+    operation: Operation,
+    connection: Connection,
+  ): Promise<ClientReply> | ClientReply {
+    try {
+      const authorized = authorizeClient(this.#host, this.#command, row, operation, connection)
+      if (authorized === null) return this.#begin(row, operation)
+      return authorized.then(
+        () => this.#begin(row, operation),
+        (error: unknown) => this.#fail(error),
+      )
     } catch (error) {
       return this.#fail(error)
     }
@@ -124,7 +139,7 @@ class Dispatch {
     const host = this.#host
     try {
       // Users that were dropped have been logged out.
-      host.clock.advanceFrom(this.#command.body, mayAdvanceClock(host, this.#command))
+      host.clock.advanceFrom(this.#command.body, this.#internal ? null : timeCheckOf(host, this.#command, row))
       if (this.#connection !== null) this.#command = withUser(host, row, this.#command, this.#connection)
       let invocation = (this.#invocation = prepare(host, this.#command, row, operation))
       if (host.querySettings !== null)
@@ -224,11 +239,8 @@ class Dispatch {
     if (failure instanceof ConnectionClosedError) return this.#ended(noAnswer)
     const { time } = host.clock
     const operationTime = operation?.operationTime ?? noTime
-    const reply = writeTimes(
-      writer,
-      time,
-      compareTimestamps(operationTime, noTime) === 0 ? time : operationTime,
-    ).finishToSend()
+    const timed = compareTimestamps(operationTime, noTime) === 0 ? time : operationTime
+    const reply = writeTimesFor(host, this.#command, writer, timed).finishToSend()
     const body = mayContainStateErrors(host, operation, failure)
       ? withoutStateChanges(reply, host.stopping.signal.aborted)
       : reply

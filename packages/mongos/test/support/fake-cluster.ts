@@ -40,6 +40,8 @@ export class FakeCluster {
   readonly scripts = new Map<string, ShardScript>()
   /** By `_id`. */
   readonly settings = new Map<string, Document>()
+  /** Documents of `admin.system.keys`. */
+  timeKeys: readonly Uint8Array[] = []
   #connectionId = 1
 
   constructor(options: Partial<MongosOptions> = {}, shards: readonly string[] = ['shard01', 'shard02', 'shard03']) {
@@ -228,6 +230,8 @@ export class FakeCluster {
           chunkSizeBytes: 65_536,
           userGeneration: new Uint8Array(16),
         }
+      case 'config.get-time-keys':
+        return { keys: this.timeKeys }
       case 'config.get-setting':
         return { setting: this.#setting((request as { id: string }).id) }
       case 'config.set-balancer-mode':

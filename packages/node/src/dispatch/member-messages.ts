@@ -1,6 +1,5 @@
 import {
   noAnswer,
-  writeTimes,
   type ClientCommand,
   type ClientReply,
   type MessageKind,
@@ -18,6 +17,7 @@ import {
   noteLastError,
   withErrorLabels,
   writeFailure,
+  writeTimesFor,
 } from '@shardlab/member'
 import { advanceStream } from '../change-streams/advance-stream.js'
 import { runCommand, type CommandRequest } from './run-command.js'
@@ -84,11 +84,11 @@ export function answerMember(node: NodeHost, command: NodeCommand): Promise<Node
 }
 
 /** For a command that ended without a reply of its own. */
-export function answerClientWithError(node: NodeHost, { body }: ClientCommand, error: CommandError): ClientReply {
+export function answerClientWithError(node: NodeHost, command: ClientCommand, error: CommandError): ClientReply {
   const writer = new DocumentWriter(256)
   writeTopologyVersion(writer, node, error.code)
-  writeFailure(writer, withErrorLabels(error, body, node), node.behaviours)
-  return { body: writeTimes(writer, node.clock.time, node.clock.time).finish(), again: false }
+  writeFailure(writer, withErrorLabels(error, command.body, node), node.behaviours)
+  return { body: writeTimesFor(node, command, writer, node.clock.time).finish(), again: false }
 }
 
 export function answerMemberWithError({ behaviours, clock }: NodeHost, error: CommandError): NodeReply {
@@ -103,9 +103,9 @@ function replyToClient(
   writer: DocumentWriter | null,
 ): ClientReply {
   if (writer === null) return { body: noAnswer, again: false }
-  const { behaviours, clock, statistics } = node
+  const { behaviours, statistics } = node
   // Only members of replica sets have cluster times.
-  const timed = node.isStandalone ? writer : writeTimes(writer, clock.time, operationTimeOf(node))
+  const timed = node.isStandalone ? writer : writeTimesFor(node, client!, writer, operationTimeOf(node))
   const reply = timed.finishToSend()
   statistics.exchanged(bytesOfMessage(body, sequences), reply.length)
   if (behaviours.lastErrors) noteLastError(node, client!, reply)

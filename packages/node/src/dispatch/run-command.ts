@@ -21,12 +21,12 @@ import {
   maxTimeMsOf,
   mayRetryAfter,
   readSessionOptions,
-  mayAdvanceClock,
   publicCommand,
   relabelled,
   RunningOperation,
   supportsWriteConcern,
   takesWriteConcern,
+  timeCheckOf,
   TimeLimit,
   withAtClusterTime,
   withErrorLabels,
@@ -320,7 +320,8 @@ function prepare(
   if (node.isStandalone) checkCommand(row)
   const args = argumentsOf(row, body, sequences, routed !== null)
   operation.args = args
-  if (routed === null) node.clock.advanceFrom(body, client === null || mayAdvanceClock(node, client))
+  if (routed === null && !node.isStandalone)
+    node.clock.advanceFrom(body, client === null ? null : timeCheckOf(node, client, row))
   if (client !== null) checkApiVersion(args, row, false)
   checkMayRun(node, row, body)
   const maxTimeMs = maxTimeMsAtFailPoints(node, maxTimeMsOf(args))

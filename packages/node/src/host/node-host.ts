@@ -44,6 +44,7 @@ import type { NodeStatistics } from '../statistics/node-statistics.js'
 import type { WriteLock } from './write-lock.js'
 import type { TransactionStatement } from '../transactions/transaction.js'
 import type { Transactions } from '../transactions/transactions.js'
+import type { NodeTimeKeys } from '../users/time-keys.js'
 
 /** Reads the current collections, or those at the time of a snapshot. */
 export interface CollectionReader {
@@ -148,6 +149,7 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly retries: RetryHistory
   /** Commands outside of transactions cost nothing while there are none. */
   readonly transactions: Transactions
+  readonly timeKeys: NodeTimeKeys | null
   readonly snapshots: SnapshotHistory
   /** Commands that write wait while it is held. */
   readonly writeLock: WriteLock
@@ -302,6 +304,11 @@ export interface NodeRole {
   checkRename?(from: string, to: string): Promise<void>
   /** Entries of currentOp for work that no command runs. Absent: none. */
   backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
+  /**
+   * The documents of the keys of cluster times. Absent: this set has its own keys.
+   * @throws RequestFailedError
+   */
+  fetchTimeKeys?(): Promise<readonly Uint8Array[]>
   /** @throws CommandError if a client's write must not create this collection */
   checkImplicitCreate(ns: string, invocation: NodeInvocation): void
   /** Absent: sharding requires no indexes. */

@@ -1,5 +1,6 @@
 /** A copy of a storage node starts from this state instead of a disk. */
 import { objectIdAfter, type Random, type TimestampPair } from '@shardlab/actor'
+import type { TimeKey } from '@shardlab/auth'
 import { createMemoryEngine, type StorageEngine } from '@shardlab/storage'
 import { applyLogParameters, type ConnectionTable, type ParameterValue, SessionCatalog } from '@shardlab/member'
 import type { NodeLog } from '../log/node-log.js'
@@ -18,6 +19,7 @@ export interface NodeState {
   readonly unwritten: readonly Uint8Array[]
   readonly oplog: Oplog
   readonly time: TimestampPair
+  readonly timeKeys: readonly TimeKey[]
   readonly retries: RetryHistory
   readonly transactions: LoggedTransactions
   readonly sessions: SessionCatalog
@@ -47,6 +49,7 @@ export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
     unwritten: [...log.unwritten],
     oplog: log.oplog.clone(),
     time: node.clock.time,
+    timeKeys: node.timeKeys?.signer.keys ?? [],
     retries: node.retries.clone(),
     transactions: log.transactions.clone(),
     sessions,
@@ -70,6 +73,7 @@ export function resumeNode(node: NodeHost, log: NodeLog, state: NodeState): void
   node.engine.adopt(state.engine)
   log.resume(state.unwritten, state.oplog)
   node.clock.advance(state.time)
+  node.timeKeys?.signer.learn(state.timeKeys)
   node.retries.adopt(state.retries)
   log.transactions.adopt(state.transactions)
   node.sessions.adopt(state.sessions)

@@ -67,6 +67,7 @@ import type { RetryHistory } from '../retry/retry-history.js'
 import type { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
 import { isNamespaceOfUsers } from '../users/stored-users.js'
+import { timeKeysOf, type NodeTimeKeys } from '../users/time-keys.js'
 import { runUserCommand } from '../users/user-commands.js'
 import { UserStore } from '../users/user-store.js'
 import { Transactions, transactionsTimer } from '../transactions/transactions.js'
@@ -112,6 +113,7 @@ export class StorageNode implements NodeHost {
   readonly isStandalone: boolean
   readonly users: UserStore
   readonly hasAccessControl: boolean
+  readonly timeKeys: NodeTimeKeys | null
   readonly parameters: ParameterSet<NodeParameterName>
   /** Set by {@link refreshQuerySettings}. */
   querySettings: QuerySettingsTable | null = null
@@ -150,6 +152,7 @@ export class StorageNode implements NodeHost {
     this.isStandalone = options.isStandalone ?? false
     this.hasAccessControl = options.hasAccessControl ?? false
     this.users = new UserStore(this, previous?.users ?? null)
+    this.timeKeys = timeKeysOf(this, previous?.timeKeys ?? null)
     this.snapshots = storage.snapshots
     this.transactions = new Transactions(this, {
       logged: storage.log.transactions,
@@ -190,6 +193,7 @@ export class StorageNode implements NodeHost {
 
   start(): void {
     this.refreshQuerySettings()
+    this.timeKeys?.start()
     this.context.setTimer('housekeeping', 60_000)
     if (this.#mode === 'secondary') return
     this.transactions.restore(this.#storage.log.transactions.prepared(), this.engine)
@@ -289,23 +293,21 @@ export class StorageNode implements NodeHost {
     this.#checkMayChange()
     if (!this.transactions.isEmpty) this.transactions.checkChange(change)
     if (this.failPoints.active && change.session !== null) failTransactionalWrite(this, change.session)
-    const entry = this.#storage.log.apply(change)
-    this.#noteChange(entry)
-    return entry
+    return this.#noteChange(this.#storage.log.apply(change))
   }
 
-  #noteChange(entry: LogEntry): void {
+  #noteChange(entry: LogEntry): LogEntry {
     this.statistics.changed(entry)
     if (isNamespaceOfUsers(entry.ns)) this.users.invalidate()
     if (entry.op === 'i') this.insertWaiters.notify(entry.ns)
     else if (entry.op === 'c') this.ttl.invalidate()
+    return entry
   }
 
   #applyTransaction(entries: readonly LogChange[]): LogEntry {
     this.#checkMayChange()
     if (this.failPoints.active) failTransactionalWrite(this, entries.at(-1)!.session!)
-    const last = this.#storage.log.applyTransaction(entries, (change) => this.#noteChange(change))
-    return last
+    return this.#storage.log.applyTransaction(entries, (change) => void this.#noteChange(change))
   }
 
   insertEach(

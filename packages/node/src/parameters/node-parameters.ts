@@ -32,6 +32,7 @@ export const nodeParameters = [
   },
   { name: 'internalQueryExecYieldIterations', type: 'int', initial: 1000, ...runtime },
   { name: 'internalQueryExecYieldPeriodMS', type: 'int', initial: 10, min: 0, ...runtime },
+  { name: 'KeysRotationIntervalSec', type: 'int', initial: 7_776_000, min: 1, ...startup },
   { name: 'maxCatchUpPercentageBeforeBlockingWrites', type: 'int', initial: 10, ...startup },
   {
     name: 'maxNumberOfTransactionOperationsInSingleOplogEntry',

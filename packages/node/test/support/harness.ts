@@ -17,7 +17,12 @@ export interface RunOptions {
 type Limits = Partial<
   Pick<
     StorageNodeOptions,
-    'checkpointAfterBytes' | 'oplogSizeBytes' | 'retryHistoryBytesMax' | 'snapshotHistoryBytesMax'
+    | 'checkpointAfterBytes'
+    | 'hasAccessControl'
+    | 'oplogSizeBytes'
+    | 'retryHistoryBytesMax'
+    | 'snapshotHistoryBytesMax'
+    | 'startOptions'
   >
 >
 

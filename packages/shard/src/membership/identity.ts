@@ -82,6 +82,7 @@ async function initialise(
   if (known === undefined && node.behaviours.featureCompatibilityVersionCanBeSet)
     setFeatureCompatibilityVersionOf(node, node.behaviours.featureCompatibilityVersion)
   await node.flushToMajority()
+  node.timeKeys?.start()
   return { error: null }
 }
 

@@ -7,9 +7,12 @@ import { mongosDocument } from '../store/catalog-documents.js'
 import { createCatalog } from '../store/create-catalog.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 
-export const memberHandlers: ConfigHandlers<'config.initialise' | 'config.get-shards' | 'config.mongos-ping'> = {
+export const memberHandlers: ConfigHandlers<
+  'config.initialise' | 'config.get-shards' | 'config.get-time-keys' | 'config.mongos-ping'
+> = {
   'config.initialise': initialise,
   'config.get-shards': ({ store, node }) => ({ shards: store.all('config.shards'), clusterTime: node.clock.time }),
+  'config.get-time-keys': async ({ node }) => ({ keys: (await node.timeKeys?.complete()) ?? [] }),
   'config.mongos-ping': mongosPing,
 }
 
