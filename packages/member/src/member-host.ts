@@ -1,7 +1,7 @@
 import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { ActorContext, ClusterClock, CommandArguments, CommandRow } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
-import type { TimeKeySource } from './access/cluster-times.js'
+import type { TimeKeySource } from './access/time-key-source.js'
 import type { UserCommand, UserSource } from './access/user-source.js'
 import type { FailPoints } from './fail-points/fail-points.js'
 import type { LogBuffer } from './log/log-buffer.js'

@@ -7,15 +7,9 @@ import {
   type TimeCheck,
   type TimestampPair,
 } from '@shardlab/actor'
-import type { TimeSigner } from '@shardlab/auth'
 import type { DocumentWriter } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 import type { ConnectionAccess } from './connection-access.js'
-
-/** The keys of the cluster, as far as this member knows them. */
-export interface TimeKeySource {
-  readonly signer: TimeSigner
-}
 
 type TimesHost = Pick<MemberHost, 'clock' | 'connections' | 'timeKeys'>
 type Sender = Pick<ClientCommand, 'connectionId' | 'remote'>

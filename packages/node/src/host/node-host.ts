@@ -24,6 +24,7 @@ import type {
   SessionId,
   SessionKey,
   ShardLabel,
+  TimeKeySource,
   UpdateStatement,
 } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
@@ -44,7 +45,6 @@ import type { NodeStatistics } from '../statistics/node-statistics.js'
 import type { WriteLock } from './write-lock.js'
 import type { TransactionStatement } from '../transactions/transaction.js'
 import type { Transactions } from '../transactions/transactions.js'
-import type { NodeTimeKeys } from '../users/time-keys.js'
 
 /** Reads the current collections, or those at the time of a snapshot. */
 export interface CollectionReader {
@@ -140,6 +140,14 @@ export interface StorageNodeOptions {
   readonly snapshotHistoryBytesMax?: number
 }
 
+/** Of a set that has keys of its own, or of a shard. */
+export interface CreatedTimeKeys extends TimeKeySource {
+  /** Call it again when a shard has joined a cluster. */
+  start(): void
+  /** Creates the keys that are missing. @returns the documents of all keys */
+  complete(): Promise<Uint8Array[]>
+}
+
 export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly behaviours: Behaviours
   readonly oplog: Oplog
@@ -149,7 +157,7 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly retries: RetryHistory
   /** Commands outside of transactions cost nothing while there are none. */
   readonly transactions: Transactions
-  readonly timeKeys: NodeTimeKeys | null
+  readonly timeKeys: CreatedTimeKeys | null
   readonly snapshots: SnapshotHistory
   /** Commands that write wait while it is held. */
   readonly writeLock: WriteLock

@@ -2,9 +2,9 @@
 import { RequestFailedError } from '@shardlab/actor'
 import { missingTimeKeys, readTimeKey, timeKeyBytes, TimeSigner, writeTimeKey, type TimeKey } from '@shardlab/auth'
 import { CommandError, emptyDocument, findField } from '@shardlab/bson'
-import { accessRulesOf, type TimeKeySource } from '@shardlab/member'
+import { accessRulesOf } from '@shardlab/member'
 import { createCollection } from '../ddl/namespace.js'
-import type { NodeHost } from '../host/node-host.js'
+import type { CreatedTimeKeys, NodeHost } from '../host/node-host.js'
 
 export const timeKeysNamespace = 'admin.system.keys'
 
@@ -13,7 +13,7 @@ export const timeKeysNamespace = 'admin.system.keys'
  * set creates them, as documents of an ordinary collection. A shard requests those of the config
  * server.
  */
-export class NodeTimeKeys implements TimeKeySource {
+export class NodeTimeKeys implements CreatedTimeKeys {
   readonly signer: TimeSigner
   readonly #node: NodeHost
   #isRenewing = false
