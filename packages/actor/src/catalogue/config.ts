@@ -172,7 +172,7 @@ export const configExchanges = {
       userGeneration: new Uint8Array(16),
     },
   ),
-  /** The documents of `admin.system.keys`, which sign cluster times; creates those that are missing. */
+  /** Documents of `admin.system.keys`. The config server creates those that are missing. */
   'config.get-time-keys': exchange<Empty, { keys: readonly Uint8Array[] }>({}, { keys: [emptyDocument] }),
   'config.set-balancer-mode': exchange<{ mode: string }, { error: ErrorField }>({ mode: 'full' }, { error: null }),
   /** `settings`: the balancer's document in config.settings; null: it does not exist. */

@@ -1,4 +1,4 @@
-/** Keys with which a cluster signs its times. Server: keys_collection_document.idl, key_generator.cpp. */
+/** With them a cluster signs its times. Server: keys_collection_document.idl, key_generator.cpp. */
 import { BsonType, DocumentWriter, findField, readUint32 } from '@shardlab/bson'
 
 export type ClusterTime = readonly [seconds: number, increment: number]

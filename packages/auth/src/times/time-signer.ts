@@ -69,10 +69,11 @@ export class TimeSigner {
     const key = this.#keys.find((each) => each.keyId === keyId && compareTimes(each.expiresAt, time) >= 0)
     if (key === undefined) {
       this.#needKeys()
-      const searched = this.#rules.has('cacheNamedForMissingKey') ? 'Cache Reader No keys' : 'No keys'
+      const missing = this.#rules.has('cacheNamedForMissingKey') ? 'Cache Reader No keys' : 'No keys'
+      const text = `{ ts: Timestamp(${time[0]}, ${time[1]}) }`
       throw new CommandError(
         'KeyNotFound',
-        `${searched} found for HMAC that is valid for time: { ts: Timestamp(${time[0]}, ${time[1]}) } with id: ${keyId}`,
+        `${missing} found for HMAC that is valid for time: ${text} with id: ${keyId}`,
       )
     }
     if (!sameBytes(this.#signature(time, key).hash, hash))

@@ -1,4 +1,4 @@
-/** Cluster times of clients, with access control. Server: vector_clock.cpp, SignedComponentFormat. */
+/** Cluster times of clients. Server: vector_clock.cpp, SignedComponentFormat. */
 import {
   ownRemote,
   writeTimes,
