@@ -1,6 +1,6 @@
 /**
- * A new primary continues the work of the one before it only when a majority has the records of that
- * work: until then, the records may be undone.
+ * A new primary continues the work of the one before it only when a majority has the records of
+ * that work: until then, the records may be undone.
  */
 import { createRandom, namedSteps } from '@shardlab/actor'
 import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'

@@ -1,8 +1,8 @@
 import { textFont } from './text-width.js'
 
 /**
- * Prepares a canvas for a new drawing in CSS pixels, as sharp as the screen allows, with the font of
- * charts and maps.
+ * Prepares a canvas for a new drawing in CSS pixels, as sharp as the screen allows, with the font
+ * of charts and maps.
  * @param size in CSS pixels
  */
 export function cleared(
