@@ -229,6 +229,21 @@ t.test("the report counts errors by code and the driver's retries", async (t) =>
   })
 })
 
+t.test('a fault whose answer is cut is applied once, and is no error', async (t) => {
+  await using cluster = await ShardedCluster.start({ runtime: 'inline', shards: 2 })
+  let restarts = 0
+  cluster.on('fault-applied', ({ fault }) => {
+    if (fault.startsWith('restart')) restarts++
+  })
+  const report = await runLoad({
+    ...{ ...small(), uri: cluster.uri, engine: 'wire', workload: 'a', operations: 3000 },
+    faults: ['cut replies of mongos01 to clients for 500ms', 'restart shard02 at 100ms'],
+  })
+  t.match(report.marks.map(({ text }) => text).toSorted(), [/^cut/, 'restart shard02'])
+  t.equal(restarts, 1)
+  t.equal(report.endCheck.ok, true, report.endCheck.examples.join('; '))
+})
+
 t.test('a crash of a shard causes errors with codes and loses no acknowledged write', async (t) => {
   await using cluster = await ShardedCluster.start({
     ...{ runtime: 'inline', shards: 2, balancerRoundIntervalMs: 2 ** 31 - 1, findReplicaSetHostTimeoutMs: 50 },

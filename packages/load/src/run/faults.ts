@@ -1,5 +1,6 @@
 import { parseDuration } from '@shardlab/quantities'
-import type { Document } from 'mongodb'
+import { MongoServerError, type Document } from 'mongodb'
+import { randomUUID } from 'node:crypto'
 import { messageOf, OptionError } from '../option-error.js'
 import type { Mark } from '../types.js'
 import { nowUs, sleep } from './clock.js'
@@ -44,8 +45,8 @@ export async function checkFaults({ client, isEmulator }: Control, faults: reado
   }
 }
 
-const listPatienceUs = 30e6
-const listPauseMs = 100
+const patienceUs = 30e6
+const pauseMs = 100
 
 /** Beyond the end of any run, so that the cluster only validates the fault. */
 const later = ' after 24h'
@@ -81,26 +82,30 @@ export function scheduleFaults(
   failed.catch(() => {})
   const marks: AppliedMark[] = []
   const applying: Promise<void>[] = []
-  /** The router may be down, by one of the faults. */
-  const list = async (): Promise<Document[]> => {
-    const untilUs = nowUs() + listPatienceUs
+  /** The router may be down, or its answers be lost, by one of the faults. */
+  const ask = async (command: Document): Promise<Document> => {
+    const untilUs = nowUs() + patienceUs
     for (;;) {
       try {
-        return (await admin.command({ shardlab: 'list' }))['faults'] as Document[]
+        return await admin.command(command)
       } catch (error) {
-        if (nowUs() > untilUs) throw error
+        if (error instanceof MongoServerError || nowUs() > untilUs) throw error
       }
-      await sleep(listPauseMs)
+      await sleep(pauseMs)
     }
   }
+  const list = async (): Promise<Document[]> => (await ask({ shardlab: 'list' }))['faults'] as Document[]
+  /** A repeated request with the same id applies nothing again. */
+  const applied = async (fault: string): Promise<string> =>
+    (await ask({ shardlab: 'apply', fault, requestId: randomUUID() }))['id'] as string
   const apply = async ({ text }: PlannedFault): Promise<void> => {
-    const { id } = await admin.command({ shardlab: 'apply', fault: text })
+    const id = await applied(text)
     const atSecs = nowSecs()
     // A fault that ends at once, such as a restart, is not listed.
     const { beginsAt, healsAt } = (await list()).find((fault) => fault['id'] === id) ?? {}
     const lastsSecs =
       healsAt instanceof Date ? (healsAt.getTime() - (beginsAt as Date).getTime()) / 1000 : Number.POSITIVE_INFINITY
-    marks.push({ id: id as string, text, atSecs, untilSecs: healsAt === undefined ? null : atSecs + lastsSecs })
+    marks.push({ id, text, atSecs, untilSecs: healsAt === undefined ? null : atSecs + lastsSecs })
   }
   const timers = faults.map((fault) =>
     setTimeout(() => {
