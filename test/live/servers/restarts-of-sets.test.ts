@@ -5,22 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient, type Collection, type Db, type Document } from 'mongodb'
 import { StartedServer } from './server-process.js'
-
-const majority = { writeConcern: { w: 'majority' } } as const
-/** The server's default is ten seconds. */
-const settings = { electionTimeoutMillis: 1000, heartbeatIntervalMillis: 200 }
-
-function started(t: Test, name: 'mongod' | 'mongos', ...args: string[]): StartedServer {
-  const server = new StartedServer(name, args)
-  t.teardown(() => server.kill())
-  return server
-}
-
-async function admin(t: Test, port: number): Promise<Db> {
-  const client = await MongoClient.connect(`mongodb://127.0.0.1:${port}/?directConnection=true`)
-  t.teardown(() => client.close())
-  return client.db('admin')
-}
+import { admin, majority, settings, started } from './set-processes.js'
 
 /** One process of a set, on the same port and in the same directory at each start. */
 class Member {
@@ -96,8 +81,9 @@ t.test(
     const marks = (await admin(t, set[2]!.port)).client.db('local').collection<{ _id: number }>('marks')
     await marks.insertOne({ _id: 5 })
     const { config } = await before.db('admin').command({ replSetGetConfig: 1 })
-    await Promise.all(set.map((member) => member.kill()))
+    // First: it ends its sessions, and would wait half a minute for a server.
     await before.close()
+    await Promise.all(set.map((member) => member.kill()))
 
     const [lone, ...others] = [set[2]!, set[0]!, set[1]!]
     lone.start()
@@ -167,6 +153,7 @@ t.test('a standalone server becomes a set, and the set a shard', { timeout: 60_0
   const port = await standalone.port()
   const { client: before } = await admin(t, port)
   await before.db('shop').collection<{ _id: number }>('orders').insertOne({ _id: 1 })
+  await before.close()
   await standalone.kill('SIGTERM')
 
   const args = ['--port', String(port), '--dbpath', path, '--replSet', 'rs0']
@@ -177,6 +164,7 @@ t.test('a standalone server becomes a set, and the set a shard', { timeout: 60_0
   await db.command({ replSetInitiate: { _id: 'rs0', members: [{ _id: 0, host: `localhost:${port}` }] } })
   await member.line(21331)
   await db.client.db('shop').collection<{ _id: number }>('orders').insertOne({ _id: 2 }, majority)
+  await db.client.close()
   await member.kill('SIGTERM')
 
   const shard = started(t, 'mongod', ...args, '--shardsvr')

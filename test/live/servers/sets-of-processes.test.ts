@@ -3,25 +3,10 @@ import t, { type Test } from 'tap'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MongoClient, type Db } from 'mongodb'
+import { MongoClient } from 'mongodb'
 import { shardlab } from '../../support/up.js'
 import { StartedServer } from './server-process.js'
-
-const majority = { writeConcern: { w: 'majority' } } as const
-/** The server's default is ten seconds. */
-const settings = { electionTimeoutMillis: 1000, heartbeatIntervalMillis: 200 }
-
-function started(t: Test, ...args: string[]): StartedServer {
-  const server = new StartedServer(args[0] as 'mongod' | 'mongos', args.slice(1))
-  t.teardown(() => server.kill())
-  return server
-}
-
-async function admin(t: Test, port: number): Promise<Db> {
-  const client = await MongoClient.connect(`mongodb://127.0.0.1:${port}/?directConnection=true`)
-  t.teardown(() => client.close())
-  return client.db('admin')
-}
+import { admin, majority, settings, started } from './set-processes.js'
 
 /** Starts the processes of a set and initiates it. @returns their ports */
 async function startSet(t: Test, name: string, count: number, ...role: string[]): Promise<[StartedServer, number][]> {
