@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- page`: measures everything in one sitting and writes it into the page about
- * performance.
+ * performance, after each round. A bench that fails is named there, and the others go on.
  *
- *   --runs=N      runs of each bench, all of which are on the page; default 3
+ *   --runs=N      rounds of all benches, each of which is on the page; default 3
  *   --only=A,B    these benches; needs --to
  *   --to=FILE     writes a copy of the page there instead
  *   --quick       without the sizes that take long (SHARDLAB_LONG)
@@ -35,12 +35,13 @@ export async function writePage(args: readonly string[]): Promise<number> {
   const target = valueOf('to')
   if (target === undefined && (isQuick || names !== sittingNames))
     return refuse('a part of a sitting does not go into the page: name another file with --to=FILE')
-  const sitting = await sit({
+  const before = readFileSync(performancePage, 'utf8')
+  const failed = await sit({
     names,
     runs: Number(valueOf('runs') ?? runsDefault),
     isLong: !isQuick,
     onProgress: (line) => process.stderr.write(`bench page: ${line}\n`),
+    onRound: (sitting) => writeFileSync(target ?? performancePage, withSitting(before, sitting)),
   })
-  writeFileSync(target ?? performancePage, withSitting(readFileSync(performancePage, 'utf8'), sitting))
-  return 0
+  return failed.length > 0 ? 1 : 0
 }

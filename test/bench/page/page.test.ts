@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { BenchResult } from '../bench.js'
 import { performancePage } from './command.js'
-import { printedResult, sittingNames } from './sitting.js'
+import { printedResult, sit, sittingNames } from './sitting.js'
 import { partsOf, sittingPart, withSitting, type Sitting } from './tables.js'
 
 const result = (value: string): BenchResult => ({
@@ -22,6 +22,7 @@ const sitting: Sitting = {
   machine: 'a machine',
   loadAverages: [0.2, 0.05],
   measured: [{ name: 'codec', command: 'npm run bench -- codec', runs: [result('1'), result('2')] }],
+  failed: [],
 }
 
 const page = (between: string): string =>
@@ -70,11 +71,42 @@ more text
   t.equal(withSitting(written, sitting), written, 'a second sitting replaces the first')
 })
 
-t.test('a bench without a part, and runs that differ in their rows, are refused', async (t) => {
+t.test('failed runs and missing rows are visible', async (t) => {
+  const short = { ...result('2'), rows: result('2').rows.slice(1) }
+  const command = 'npm run bench -- codec'
+  const failed = [{ name: 'codec', run: 3, reason: 'Error: no port' }]
+  const some = withSitting(page(''), {
+    ...sitting,
+    measured: [{ name: 'codec', command, runs: [result('1'), short] }],
+    failed,
+  })
+  t.match(some, '\n| write | 1 | | |\n| read \\| skip | 10 | 20 | at least 5 |\n')
+  t.match(some, '\n| failed: codec, run 3 | Error: no port |\n')
+  const none = withSitting(page(''), { ...sitting, measured: [{ name: 'codec', command, runs: [] }], failed })
+  t.match(none, '\n`npm run bench -- codec` failed in each run: see the top of the page.\n')
+})
+
+t.test('a bench without a part is refused', async (t) => {
   t.throws(() => withSitting('# Page\n', sitting), { message: /no part for sitting/ })
-  const short = { ...result('1'), rows: [] }
-  const differing = { ...sitting, measured: [{ ...sitting.measured[0]!, runs: [result('1'), short] }] }
-  t.throws(() => withSitting(page('old'), differing), { message: 'the runs of codec have different rows' })
+})
+
+t.test('a bench that fails does not end the sitting', async (t) => {
+  const sittings: Sitting[] = []
+  const failed = await sit({
+    names: ['no such bench', 'nor this'],
+    runs: 1,
+    isLong: false,
+    onProgress: () => {},
+    onRound: (sitting) => sittings.push(sitting),
+  })
+  t.match(failed, [
+    { name: 'no such bench', run: 1, reason: /unknown bench no such bench/ },
+    { name: 'nor this', run: 1 },
+  ])
+  t.strictSame(
+    sittings.map((sitting) => sitting.failed),
+    [failed],
+  )
 })
 
 t.test('figures that a script prints become rows', async (t) => {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { BenchResult } from '../bench.js'
 import { benches } from '../benches.js'
-import type { Measured, Sitting } from './tables.js'
+import type { FailedRun, Sitting } from './tables.js'
 
 interface Script {
   readonly path: string
@@ -34,27 +34,44 @@ export const sittingNames: readonly string[] = [...Object.keys(scripts), ...Obje
 
 export interface SittingOptions {
   readonly names: readonly string[]
+  /** Rounds: each runs every bench once, so that the figures of one bench lie far apart in time. */
   readonly runs: number
   /** Their largest sizes, too. */
   readonly isLong: boolean
   readonly onProgress: (line: string) => void
+  /** Called after each round with everything so far: a sitting that is cut keeps its whole rounds. */
+  readonly onRound: (sitting: Sitting) => void
 }
 
-export async function sit({ names, runs, isLong, onProgress }: SittingOptions): Promise<Sitting> {
-  const beganAt = now()
+/** @returns the failed runs, none of which ends the sitting */
+export async function sit({ names, runs, isLong, onProgress, onRound }: SittingOptions): Promise<readonly FailedRun[]> {
+  const from = { beganAt: now(), commit: await commit(), machine: machine() }
   const loadAverages: number[] = []
-  const measured: Measured[] = []
-  for (const name of names) {
-    const results: BenchResult[] = []
-    for (let run = 1; run <= runs; run++) {
+  const failed: FailedRun[] = []
+  const results = new Map<string, BenchResult[]>(names.map((name) => [name, []]))
+  for (let run = 1; run <= runs; run++) {
+    for (const name of names) {
       const load = loadavg()[0]!
       loadAverages.push(load)
-      onProgress(`${name}, run ${run} of ${runs}; load average ${load.toFixed(2)}`)
-      results.push(await resultOf(name, isLong))
+      onProgress(`${now()}: ${name}, run ${run} of ${runs}; load average ${load.toFixed(2)}`)
+      try {
+        results.get(name)!.push(await resultOf(name, isLong))
+      } catch (error) {
+        const reason = lastLineOf(error)
+        onProgress(`${name}, run ${run}, failed: ${reason}`)
+        failed.push({ name, run, reason })
+      }
     }
-    measured.push({ name, command: commandOf(name, isLong), runs: results })
+    const measured = names.map((name) => ({ name, command: commandOf(name, isLong), runs: results.get(name)! }))
+    onRound({ ...from, endedAt: now(), loadAverages, measured, failed })
   }
-  return { beganAt, endedAt: now(), commit: await commit(), machine: machine(), loadAverages, measured }
+  return failed
+}
+
+/** What a bench said last: a process that fails says why on its last line. */
+function lastLineOf(error: unknown): string {
+  const { stderr, message } = error as { readonly stderr?: string; readonly message: string }
+  return (stderr?.trim() || message).split('\n').at(-1)!
 }
 
 const now = (): string => new Date().toISOString().slice(0, 16).replace('T', ' ')

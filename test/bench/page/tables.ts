@@ -10,6 +10,12 @@ export interface Measured {
   readonly runs: readonly BenchResult[]
 }
 
+export interface FailedRun {
+  readonly name: string
+  readonly run: number
+  readonly reason: string
+}
+
 /** One series of measurements: one commit on one machine, one bench after the other. */
 export interface Sitting {
   readonly beganAt: string
@@ -19,6 +25,7 @@ export interface Sitting {
   /** Of the machine, before each run of a bench. */
   readonly loadAverages: readonly number[]
   readonly measured: readonly Measured[]
+  readonly failed: readonly FailedRun[]
 }
 
 /** The part that says when and where the others were measured. */
@@ -49,7 +56,7 @@ function withPart(page: string, name: string, lines: readonly string[]): string 
   return `${page.slice(0, at)}\n${lines.join('\n')}\n\n${page.slice(until)}`
 }
 
-function descriptionOf({ beganAt, endedAt, commit, machine, loadAverages, measured }: Sitting): string[] {
+function descriptionOf({ beganAt, endedAt, commit, machine, loadAverages, measured, failed }: Sitting): string[] {
   const loads = loadAverages.map((load) => load.toFixed(2)).sort()
   return [
     '| | |',
@@ -59,26 +66,50 @@ function descriptionOf({ beganAt, endedAt, commit, machine, loadAverages, measur
     `| machine | ${cell(machine)} |`,
     `| load average before each run | ${loads[0]} to ${loads.at(-1)} |`,
     `| runs of each bench | ${measured.map(({ name, runs }) => `${name} ${runs.length}`).join(', ')} |`,
+    ...failed.map(({ name, run, reason }) => `| failed: ${name}, run ${run} | ${cell(reason)} |`),
   ]
 }
 
-function tableOf({ name, command, runs }: Measured): string[] {
+function tableOf({ command, runs }: Measured): string[] {
   const [first] = runs
-  if (first === undefined) throw new Error(`${name} was not run`)
-  for (const { rows } of runs)
-    if (rows.length !== first.rows.length) throw new Error(`the runs of ${name} have different rows`)
-  const hasGoals = first.rows.some(({ goal }) => goal !== undefined)
+  if (first === undefined) return [`\`${command}\` failed in each run: see the top of the page.`]
+  const rows = rowsOf(runs)
+  const hasGoals = rows.some(({ goal }) => goal !== undefined)
   return [
     `\`${command}\`: ${first.title}.`,
     '',
     row(['', ...runs.map((_, run) => `run ${run + 1}`), ...(hasGoals ? ['goal'] : [])]),
     row(['---', ...runs.map(() => '---'), ...(hasGoals ? ['---'] : [])]),
-    ...first.rows.map(({ name: title, goal }, index) =>
-      row([title.trim(), ...runs.map(({ rows }) => rows[index]!.value), ...(hasGoals ? [goalText(goal)] : [])]),
+    ...rows.map(({ name: title, values, goal }) =>
+      row([title.trim(), ...values, ...(hasGoals ? [goalText(goal)] : [])]),
     ),
     '',
     first.note,
   ].flatMap((line) => (line.startsWith('|') ? [line] : wrapped(line)))
+}
+
+interface Row {
+  readonly name: string
+  readonly goal: string | undefined
+  /** One for each run; empty for a run without this row. */
+  readonly values: string[]
+}
+
+/** Rows by name; rows of the same name, which are under different headings, by their order. */
+function rowsOf(runs: readonly BenchResult[]): Row[] {
+  const rows = new Map<string, Row>()
+  for (const [run, result] of runs.entries()) {
+    const seen = new Map<string, number>()
+    for (const { name, value, goal } of result.rows) {
+      const nth = seen.get(name) ?? 0
+      seen.set(name, nth + 1)
+      const key = `${nth} ${name}`
+      const known = rows.get(key) ?? { name, goal, values: runs.map(() => '') }
+      rows.set(key, known)
+      known.values[run] = value
+    }
+  }
+  return [...rows.values()]
 }
 
 const goalText = (goal: string | undefined): string => (goal ?? '').replace(/^goals?: /, '')
