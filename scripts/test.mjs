@@ -77,7 +77,7 @@ async function runAndReport(files, timeoutSecs, env, outputFile) {
   results.end()
   if (outputFile !== undefined) writeFileSync(outputFile, lines.map((line) => `${line}\n`).join(''))
   console.log(
-    `${results.passed} passed, ${results.failed} failed${results.skipped > 0 ? `, ${results.skipped} skipped` : ''}`,
+    `${exitCode === 130 ? 'interrupted; so far ' : ''}${results.passed} passed, ${results.failed} failed${results.skipped > 0 ? `, ${results.skipped} skipped` : ''}`,
   )
   return exitCode
 }

@@ -118,7 +118,10 @@ t.test('a member that was down catches up by the oplog, without a copy of the da
   await orders.insertOne({ _id: 1 }, { writeConcern: { w: 3 } })
   const { me } = await connected.db('admin').command({ hello: 1 })
   const secondary = set.find(({ host }) => host !== me)!
-  const first = timesOf(await oplog(await admin(t, secondary.port)))[0]
+  const reader = await admin(t, secondary.port)
+  const first = timesOf(await oplog(reader))[0]
+  // It ends its sessions, and would wait half a minute for a server.
+  await reader.client.close()
   await secondary.kill()
   await orders.insertOne({ _id: 2 }, majority)
   secondary.start()
