@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- page`: measures everything in one sitting and writes it into the page about
- * performance, after each round. A bench that fails is named there, and the others go on.
+ * performance, after each round. A bench that fails is named there; it does not end the others.
  *
  *   --runs=N      rounds of all benches, each of which is on the page; default 3
  *   --only=A,B    these benches; needs --to

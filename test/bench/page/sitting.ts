@@ -34,12 +34,12 @@ export const sittingNames: readonly string[] = [...Object.keys(scripts), ...Obje
 
 export interface SittingOptions {
   readonly names: readonly string[]
-  /** Rounds: each runs every bench once, so that the figures of one bench lie far apart in time. */
+  /** Rounds. Each runs every bench once, so that the runs of one bench are far apart in time. */
   readonly runs: number
   /** Their largest sizes, too. */
   readonly isLong: boolean
   readonly onProgress: (line: string) => void
-  /** Called after each round with everything so far: a sitting that is cut keeps its whole rounds. */
+  /** Called after each round with everything so far: a sitting that is cut keeps its rounds. */
   readonly onRound: (sitting: Sitting) => void
 }
 
