@@ -40,6 +40,18 @@ t.test('a primary creates two keys, and has them after a restart and an election
   }
 })
 
+t.test('an elected member creates no keys before it may write', async (t) => {
+  const node = withKeys()
+  await turn()
+  await node.stepDown()
+  const { node: catchingUp } = node
+  catchingUp.timeKeys!.signer.learn([])
+  Object.defineProperty(catchingUp.set, 'isPrimary', { value: true })
+  t.notOk('$clusterTime' in (await hello(node)))
+  await turn()
+  t.same(await catchingUp.timeKeys!.complete(), [])
+})
+
 t.test('a key signs once it is on the disk', async (t) => {
   const disk = new FakeDisk()
   disk.held = true

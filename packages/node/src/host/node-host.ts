@@ -170,6 +170,8 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly table: CommandTable<NodeInvocation>
   readonly parameters: ParameterSet<NodeParameterName>
   readonly isPrimary: boolean
+  /** False on a secondary, until an elected member has caught up, and after the end of this node. */
+  readonly mayChange: boolean
   readonly set: ReplicaSet
   /** A mongod without a replica set: clients do not see that it is the only member of one. */
   readonly isStandalone: boolean

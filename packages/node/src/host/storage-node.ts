@@ -183,6 +183,10 @@ export class StorageNode implements NodeHost {
     return this.set.isWritablePrimary
   }
 
+  get mayChange(): boolean {
+    return !this.#hasEnded && this.#mode === 'primary' && this.set.isPrimary
+  }
+
   runUserCommand(command: UserCommand, { db, body }: MemberInvocation): Promise<DocumentWriter> {
     return runUserCommand(this, this.users, command, db, body)
   }
@@ -337,8 +341,7 @@ export class StorageNode implements NodeHost {
 
   /** @throws Error a secondary, or an ended primary, would change data: a broken invariant */
   #checkMayChange(): void {
-    if (this.#hasEnded || this.#mode === 'secondary' || !this.set.isPrimary)
-      throw new Error(`${this.context.address} is not primary and cannot change data`)
+    if (!this.mayChange) throw new Error(`${this.context.address} is not primary and cannot change data`)
   }
 
   get oplog(): Oplog {

@@ -47,38 +47,32 @@ export class NodeTimeKeys implements CreatedTimeKeys {
   }
 
   async #renew(): Promise<void> {
-    const { role, set, reads } = this.#node
+    const { role } = this.#node
     try {
       if (role.fetchTimeKeys !== undefined)
         this.signer.learn((await role.fetchTimeKeys()).flatMap((document) => readTimeKey(document) ?? []))
-      // A read that outlasts its node replies when another one serves.
-      else if (set.isPrimary && reads.node === this.#node) await this.complete()
+      else await this.complete()
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
     }
   }
 
   /**
-   * Creates the keys that are missing. They sign once a majority has them: clients could not use a
-   * time that outlives its key.
+   * On a primary: creates the keys that are missing. They sign once a majority has them: clients
+   * could not use a time that outlives its key.
    * @returns the documents of all keys; if the disk is full, of those that sign already
    */
   async complete(): Promise<Uint8Array[]> {
     try {
-      this.#createMissing()
-      const { keys } = this.signer
-      if (this.#stored().some(({ keyId }) => keys.every((known) => known.keyId !== keyId))) {
-        await this.#node.flushToMajority()
-        this.refresh()
-      }
+      if (this.#node.mayChange) await this.#createMissing()
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
     }
     return this.signer.keys.map(writeTimeKey)
   }
 
-  /** @throws CommandError 14031 OutOfDiskSpace */
-  #createMissing(): void {
+  /** @throws CommandError 14031 OutOfDiskSpace, or the primary has stepped down */
+  async #createMissing(): Promise<void> {
     const node = this.#node
     if (node.collection(timeKeysNamespace) === undefined) node.requireRoom()
     const { uuid } = node.collection(timeKeysNamespace) ?? createCollection(node, timeKeysNamespace, emptyDocument)
@@ -93,6 +87,10 @@ export class NodeTimeKeys implements CreatedTimeKeys {
       const id = findField(object, '_id')!
       node.apply({ op: 'i', ns: timeKeysNamespace, uuid, object, id, session: null })
     }
+    const { keys } = this.signer
+    if (this.#stored().every(({ keyId }) => keys.some((known) => known.keyId === keyId))) return
+    await node.flushToMajority()
+    this.refresh()
   }
 }
 
