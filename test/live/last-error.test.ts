@@ -1,5 +1,5 @@
 /** Server: get_last_error.cpp, cluster_get_last_error_cmd.cpp. */
-import type { Document } from '@shardlab/bson'
+import { encode, type Document } from '@shardlab/bson'
 import { ShardedCluster } from 'shardlab'
 import t from 'tap'
 import { RawClient } from '../support/raw-client.js'
@@ -72,4 +72,17 @@ t.test('getLastError of a shard, and its refusal since 5.1', async (t) => {
   t.match(await removed.last(), { ok: 0, code: 5739000, errmsg: 'getLastError command is not supported' })
   router.close()
   removed.close()
+})
+
+t.test('a message that is cut inside of a character keeps its bytes', async (t) => {
+  await using cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', emulate: '4.0' })
+  const router = await RawClient.connect(cluster.mongos[0]!)
+  const value = `a${'\u00e9'.repeat(700)}`
+  await router.command({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1', unique: true }], $db: 'gle' })
+  await router.command({ insert: 'c', documents: [{ _id: 1, a: value }, { _id: 2 }], $db: 'gle' })
+  const update = { update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { a: value } } }], $db: 'gle' }
+  const cut = Buffer.from([0xc3, 0xa9, 0xc3, ...Buffer.from('...')])
+  for (const command of [update, { getlasterror: 1, $db: 'gle' }])
+    t.ok(Buffer.from(await router.commandBytes(encode(command))).includes(cut), Object.keys(command)[0]!)
+  router.close()
 })

@@ -5,7 +5,7 @@ export { isFullDisk, untilMajorityHasState } from './host/until-majority-has-sta
 export { checkCollectionUuid, expectUuid } from './ddl/collection-uuid.js'
 export { dropLocalCollection, dropLocalDatabase, dropLocalNamespace } from './ddl/drop.js'
 export { buildIndex, dropIndex } from './ddl/index-specs.js'
-export { createCollection, idIndexVersionOf } from './ddl/namespace.js'
+export { createCollection, idIndexVersionOf, isIdIndex } from './ddl/namespace.js'
 export { inTime, untilAborted } from './transactions/undecided-reads.js'
 export { raiseError } from './host/raise-error.js'
 export { renameLocalCollection } from './ddl/rename.js'

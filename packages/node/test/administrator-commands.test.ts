@@ -91,6 +91,12 @@ t.test('stages that read the state of members take no other read concern than lo
   t.match(await node.run({ ...searchIndexes, readConcern: { level: 'majority' } }), { code: 72 })
   t.match(await node.run({ ...searchIndexes, readConcern: { level: 'local' } }), { code: 31082 })
   t.match(await read({ $currentOp: {} }, 'local'), { ok: 1 })
+  const older = new NodeUnderTest({ version: '4.4' })
+  t.match(
+    await older.run({ ...searchIndexes, readConcern: { level: 'available' } }),
+    { code: 40324 },
+    'a version without the stage',
+  )
 })
 
 t.test('the cursors of listCollections and listIndexes begin with id and ns', async (t) => {

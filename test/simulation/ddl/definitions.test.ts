@@ -108,6 +108,18 @@ t.test('since 6.0 collMod and dropIndexes wait for a movePrimary of the database
   }
 })
 
+t.test('a movePrimary keeps the version of the index on _id', async (t) => {
+  for (const emulate of ['4.0', '7.0', '8.0'] as const) {
+    const { run, primary } = await start(t, emulate)
+    const idIndex = { key: { _id: 1 }, name: '_id_', v: 1 }
+    for (const name of ['plain', 'key']) await run({ create: name, idIndex, $db: 'app' })
+    await run({ shardCollection: 'app.key', key: { _id: 1 } })
+    t.match(await run({ movePrimary: 'app', to: primary === 'shard01' ? 'shard02' : 'shard01' }), { ok: 1 })
+    for (const name of ['plain', 'key'])
+      t.match((await run({ listIndexes: name, $db: 'app' }))['cursor'].firstBatch, [{ name: '_id_', v: 1 }], emulate)
+  }
+})
+
 t.test('since 8.0 create waits for a movePrimary of the database, and fails with LockBusy in the end', async (t) => {
   for (const emulate of ['7.0', '8.0'] as const) {
     const { cluster, run, primary } = await start(t, emulate)

@@ -160,7 +160,7 @@ function checkLevel(
   behaviours: Behaviours,
 ): void {
   if (cursorCommands.has(name) && (name === 'killCursors' || behaviours.getMoreAcceptsReadConcern)) return
-  const why = level === null || level === 'local' ? null : reasonAgainst(name, args, level)
+  const why = level === null || level === 'local' ? null : reasonAgainst(name, args, level, behaviours)
   if (why === null) return
   const supplied = new DocumentWriter(document.length + 48)
     .fields(document)
@@ -172,12 +172,17 @@ function checkLevel(
   )
 }
 
-function reasonAgainst(name: string, args: CommandArguments, level: ReadConcernLevel): string | null {
+function reasonAgainst(
+  name: string,
+  args: CommandArguments,
+  level: ReadConcernLevel,
+  { language }: Behaviours,
+): string | null {
   const refused = levelsRefused[name]
   if (refused === undefined) return 'read concern not supported'
   if (refused.includes(level)) return `read concern ${level} not supported`
   const local = localStage(name, args)
-  if (local !== null)
+  if (local !== null && language.has('stage', local))
     return `Aggregation stage ${local} cannot run with a readConcern other than 'local'. Current readConcern: ${level}`
   const stage = level === 'linearizable' ? writingStage(name, args) : null
   return stage === null ? null : `${stage} cannot be used with a 'linearizable' read concern level`

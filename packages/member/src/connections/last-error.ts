@@ -106,7 +106,7 @@ function outcomeOf(command: string, { body, sequences }: EndedCommand, reply: Ui
   const lastError = errors === undefined ? undefined : elementsOf(errors).at(-1)
   if (lastError !== undefined && (command === 'insert' || indexIn(lastError) === count - 1)) {
     const code = findField(lastError.bytes, 'code', lastError.start)?.asNumber() ?? 0
-    const message = findField(lastError.bytes, 'errmsg', lastError.start)?.asString() ?? ''
+    const message = textOf(findField(lastError.bytes, 'errmsg', lastError.start))
     return { ...nothingHappened, error: { code, message } }
   }
   const n = findField(reply, 'n')?.asNumber() ?? 0

@@ -165,7 +165,11 @@ export function collectionForWrite(invocation: NodeInvocation, ns: string): Coll
 
 /** The version of the `_id` index, for a copy of the collection. */
 export function idIndexVersionOf(specs: readonly Uint8Array[]): IndexVersion | undefined {
-  const spec = specs.find((each) => findField(each, 'name')!.asString() === '_id_')
+  const spec = specs.find(isIdIndex)
   if (spec === undefined) return undefined
   return findField(spec, 'v')!.asNumber() === 1 ? 1 : 2
+}
+
+export function isIdIndex(spec: Uint8Array): boolean {
+  return findField(spec, 'name')!.asString() === '_id_'
 }

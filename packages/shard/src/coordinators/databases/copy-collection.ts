@@ -2,7 +2,7 @@
 import type { PrimaryMove, RequestOf, ReplyOf } from '@shardlab/actor'
 import { CommandError, findField, sameBytes } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import { raiseError, type NodeHost } from '@shardlab/node'
+import { isIdIndex, raiseError, type NodeHost } from '@shardlab/node'
 import type { ShardHost } from '../../host/host.js'
 import type { DdlCoordinators } from '../ddl-coordinators.js'
 
@@ -21,9 +21,9 @@ export interface Copying {
 export async function copyCollection(node: NodeHost, ns: string, { move, to }: Copying): Promise<void> {
   const { context } = node
   const { uuid, options, indexes } = describe(node, ns)
-  raiseError(
-    (await context.request(to, 'shard.create-local-collection', { ns, uuid, options, indexes: [], move })).error,
-  )
+  // The version of the index on _id cannot change later.
+  const first = { ns, uuid, options, indexes: indexes.filter(isIdIndex), move }
+  raiseError((await context.request(to, 'shard.create-local-collection', first)).error)
   const scan = node.collection(ns)!.snapshot().scan()
   let batch: Uint8Array[] = []
   let bytes = 0
