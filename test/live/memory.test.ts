@@ -27,10 +27,10 @@ async function residentMb(cluster: ClusterProcess): Promise<number> {
   return (await cluster.memory()).residentBytes / 2 ** 20
 }
 
-/** Waits until memory is within the limit. */
 /** Of three members that have written much: 4 MB in memory, and in both areas of the disk. */
 const oplogsMb = 3 * 3 * 4
 
+/** Waits until memory is within the limit. */
 async function checkSettles(t: Test, cluster: ClusterProcess, startMb: number, growthMbMax: number): Promise<void> {
   const peakMb = await residentMb(cluster)
   const endMs = performance.now() + settledWithinMs
