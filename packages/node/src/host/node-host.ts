@@ -170,7 +170,7 @@ export interface NodeHost extends MemberHost, CollectionReader, ChangeWriter {
   readonly table: CommandTable<NodeInvocation>
   readonly parameters: ParameterSet<NodeParameterName>
   readonly isPrimary: boolean
-  /** False on a secondary, until an elected member has caught up, and after the end of this node. */
+  /** False on a secondary, until an elected member has caught up, and after its end. */
   readonly mayChange: boolean
   readonly set: ReplicaSet
   /** A mongod without a replica set: clients do not see that it is the only member of one. */

@@ -45,6 +45,7 @@ import type { ChangeObserver } from '../log/node-log.js'
 import type { Oplog } from '../log/oplog.js'
 import type { NodeStorage } from './node-storage.js'
 import type { ReplicaSet } from '../replication/replica-set.js'
+import { observeUntilRemoved } from './observe.js'
 import { evaluationOf } from './node-evaluation.js'
 import { expireAll } from './expire-all.js'
 import {
@@ -349,14 +350,7 @@ export class StorageNode implements NodeHost {
   }
 
   observe(observer: ChangeObserver): () => void {
-    const { observers } = this.#storage.log
-    observers.add(observer)
-    const remove = () => {
-      observers.delete(observer)
-      this.#observers.delete(remove)
-    }
-    this.#observers.add(remove)
-    return remove
+    return observeUntilRemoved(this.#storage.log.observers, observer, this.#observers)
   }
 
   hasRoom(documentBytes: number, entries: number): boolean {
