@@ -389,9 +389,9 @@ const duplicateKey = 11_000
 /**
  * Of the transaction that moves a document: 24 LockTimeout, 112 WriteConflict, 246
  * SnapshotUnavailable, 251 NoSuchTransaction, 272 MigrationConflict, 290
- * TransactionExceededLifetimeLimitSeconds; 50911 when the transaction of an earlier attempt is open,
- * or was prepared; 117 from a router that has run an earlier attempt. The router does not run it
- * again.
+ * TransactionExceededLifetimeLimitSeconds; 50911 when the transaction of an earlier attempt is
+ * open, or was prepared; 117 from a router that has run an earlier attempt. The router does not run
+ * it again.
  */
 const failuresOfMoves = [24, 112, 117, 246, 251, 272, 290, 50_911]
 /** After 217, a transaction has used the number: it may have moved the document, or aborted. */
