@@ -107,7 +107,15 @@ async function timeToNewPrimary(): Promise<string> {
     const primary = cluster.set!.members.find(({ uri }) => uri.includes(me))!.id
     const crashedAtMs = Date.now()
     await cluster.faults.apply(`crash ${primary}`)
-    await rows.insertOne({}, { writeConcern: { w: 'majority' } })
+    // The driver wraps no error of a socket that is reset before it is written to, and repeats nothing.
+    for (let isWritten = false; !isWritten;)
+      isWritten = await rows.insertOne({}, { writeConcern: { w: 'majority' } }).then(
+        () => true,
+        (error: { readonly code?: unknown }) => {
+          if (error.code !== 'ECONNRESET') throw error
+          return false
+        },
+      )
     return await failoverParts({ crashedAtMs, writtenAtMs: Date.now(), setUri: cluster.uri })
   } finally {
     await client.close()

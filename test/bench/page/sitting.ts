@@ -57,8 +57,10 @@ export async function sit({ names, runs, isLong, onProgress, onRound }: SittingO
       try {
         results.get(name)!.push(await resultOf(name, isLong))
       } catch (error) {
-        const reason = lastLineOf(error)
-        onProgress(`${name}, run ${run}, failed: ${reason}`)
+        const output = outputOf(error)
+        onProgress(`${name}, run ${run}, failed:\n${output}`)
+        // Its stack and the version of Node.js follow the error.
+        const reason = output.match(/^.*Error\b.*:.*$/m)?.[0] ?? output.split('\n').at(-1)!
         failed.push({ name, run, reason })
       }
     }
@@ -68,10 +70,9 @@ export async function sit({ names, runs, isLong, onProgress, onRound }: SittingO
   return failed
 }
 
-/** What a bench said last: a process that fails says why on its last line. */
-function lastLineOf(error: unknown): string {
+function outputOf(error: unknown): string {
   const { stderr, message } = error as { readonly stderr?: string; readonly message: string }
-  return (stderr?.trim() || message).split('\n').at(-1)!
+  return stderr?.trim() || message
 }
 
 const now = (): string => new Date().toISOString().slice(0, 16).replace('T', ' ')
