@@ -3,7 +3,7 @@
  * time to a new primary, and how fast quiet sets run in a simulation.
  */
 import { cpus } from 'node:os'
-import { MongoClient, ReadPreference } from 'mongodb'
+import { MongoClient, MongoNetworkError, ReadPreference, type Collection } from 'mongodb'
 import { createSimulatedCluster } from '@shardlab/cluster'
 import { ShardedCluster } from 'shardlab'
 import { failoverParts } from '../support/failover-parts.js'
@@ -107,19 +107,26 @@ async function timeToNewPrimary(): Promise<string> {
     const primary = cluster.set!.members.find(({ uri }) => uri.includes(me))!.id
     const crashedAtMs = Date.now()
     await cluster.faults.apply(`crash ${primary}`)
-    // The driver wraps no error of a socket that is reset before it is written to, and repeats nothing.
-    for (let isWritten = false; !isWritten;)
-      isWritten = await rows.insertOne({}, { writeConcern: { w: 'majority' } }).then(
-        () => true,
-        (error: { readonly code?: unknown }) => {
-          if (error.code !== 'ECONNRESET') throw error
-          return false
-        },
-      )
+    await insertedInTheEnd(rows)
     return await failoverParts({ crashedAtMs, writtenAtMs: Date.now(), setUri: cluster.uri })
   } finally {
     await client.close()
     await cluster.stop()
+  }
+}
+
+/**
+ * As an application with a loop: the driver gives up before the new election, and throws the error
+ * of a socket that is reset before it is written to as it is.
+ */
+async function insertedInTheEnd(rows: Collection): Promise<void> {
+  for (;;) {
+    try {
+      await rows.insertOne({}, { writeConcern: { w: 'majority' } })
+      return
+    } catch (error) {
+      if (!(error instanceof MongoNetworkError) && (error as { code?: unknown }).code !== 'ECONNRESET') throw error
+    }
   }
 }
 
