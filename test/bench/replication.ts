@@ -116,8 +116,8 @@ async function timeToNewPrimary(): Promise<string> {
 }
 
 /**
- * As an application with a loop: the driver gives up before the new election, and throws the error
- * of a socket that is reset before it is written to as it is.
+ * Repeats the insert as an application would. The driver gives up before a new primary is elected,
+ * and its error is a plain ECONNRESET when the socket is reset during the write.
  */
 async function insertedInTheEnd(rows: Collection): Promise<void> {
   for (;;) {

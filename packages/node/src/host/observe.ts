@@ -1,6 +1,7 @@
 /**
- * Adds an observer until the returned function is called.
- * @param removals has this function meanwhile, for the end of the node
+ * Adds an observer. The returned function removes it.
+ * @param removals contains the returned function until it is called. A node that ends calls all of
+ *   them.
  */
 export function observeUntilRemoved<T>(observers: Set<T>, observer: T, removals: Set<() => void>): () => void {
   observers.add(observer)
