@@ -95,6 +95,8 @@ t.test('projections of find are flat until 4.2', async (t) => {
   const find = (projection: Document) => node.run({ find: 'c', projection })
   t.match(await find({ a: 'any string includes', _id: 0 }), { cursor: { firstBatch: [{ a: 1 }] } })
   t.match(await find({ b: { $slice: 1 } }), { cursor: { firstBatch: [{ _id: 1, a: 1, b: [1] }] } })
+  for (const skip of ['a', null])
+    t.match(await find({ b: { $slice: [skip, 2] } }), { cursor: { firstBatch: [{ b: [1, 2] }] } }, 'begins at 0')
   for (const [projection, errmsg] of [
     [{ a: { $add: [1, 2] } }, 'Unsupported projection option: a: { $add: [ 1, 2 ] }'],
     [{ a: { b: 1 } }, 'Unsupported projection option: a: { b: 1 }'],
@@ -109,6 +111,18 @@ t.test('projections of find are flat until 4.2', async (t) => {
     code: 17287,
     errmsg: "Can't canonicalize query: BadValue Projection cannot have a mix of inclusion and exclusion.",
   })
+})
+
+t.test('colliding paths of $project in 2.6', async (t) => {
+  const node = await filled('2.6', { _id: 1, a: { b: 1, c: 2 } })
+  const project = (fields: Document) => node.run({ aggregate: 'c', pipeline: [{ $project: fields }], cursor: {} })
+  const ofSubfield = { code: 16401, errmsg: /^can't add an expression for a subfield of a because .* the whole field$/ }
+  t.match(await project({ a: 1, 'a.b': 1 }), ofSubfield)
+  t.match(await project({ a: { $add: [1, 1] }, 'a.b': 1 }), ofSubfield)
+  const ofField = { code: 16400, errmsg: /^can't add an expression for field b because .* one of its sub-fields\.$/ }
+  t.match(await project({ 'a.b.c': 1, 'a.b': 1 }), ofField)
+  t.match(await project({ 'a.b': 1, a: { b: 1 } }), ofField)
+  t.match(await project({ 'a.b': 1, a: { c: 1 } }), { cursor: { firstBatch: [{ a: { b: 1, c: 2 } }] } })
 })
 
 t.test('until 4.2 find takes colliding paths, of which the later one counts', async (t) => {

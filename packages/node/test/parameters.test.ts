@@ -182,7 +182,7 @@ t.test('notablescan refuses queries without an index', async (t) => {
 })
 
 t.test(
-  '7.0 and 8.0 have the parameters of the rate limiter for new connections, which cannot be enabled',
+  'D724 7.0 and 8.0 have the parameters of the rate limiter for new connections, which cannot be enabled',
   async (t) => {
     const prefix = 'ingressConnectionEstablishment'
     const names = ['BurstCapacitySecs', 'MaxQueueDepth', 'RateLimiterEnabled', 'RatePerSec'].map(

@@ -11,7 +11,7 @@ export const setParameter: CommandRow<MemberInvocation> = {
   adminOnly: true,
   manual: 'reference/command/setParameter',
   status: 'partial',
-  deviations: ['D713'],
+  deviations: ['D713', 'D724'],
   missing: 'parameters whose effect clients could see and that are not built',
   summary: 'Sets server parameters until the member restarts.',
   run({ body, host }) {

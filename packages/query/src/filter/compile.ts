@@ -1,6 +1,7 @@
-import { BsonType, RawValue, readInt32, type StringComparator } from '@shardlab/bson'
+import { BsonType, CommandError, RawValue, readInt32, type StringComparator } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
 import type { EvaluationContext } from '../context.js'
+import { newestLanguage } from '../language/language.js'
 import { fieldPath } from '../path/field-path.js'
 import { anyElement, anyValue, anyValueBelow, positionInOutermostArray, type ValueTest } from '../path/walk.js'
 import type { FilterNode } from './ast.js'
@@ -61,38 +62,44 @@ function compilerOf(context: EvaluationContext): FilterCompiler {
     strings: context.strings,
     undefinedMatchesNull: context.undefinedMatchesNull ?? false,
     checkForInterrupt: context.checkForInterrupt,
-    compileDocument: (node) => compileDocument(node, compiler, context),
+    compileDocument: (node) => compileDocument(node, compiler, context, 1),
     compileValue: (node) => compileValue(node, compiler),
   }
   return compiler
 }
 
-function compileDocument(node: FilterNode, compiler: FilterCompiler, context: EvaluationContext): DocumentTest {
+/** @param level of the tree, 1 for its root */
+function compileDocument(
+  node: FilterNode,
+  compiler: FilterCompiler,
+  context: EvaluationContext,
+  level: number,
+): DocumentTest {
   switch (node.kind) {
     case 'and':
-      return compileAnd(node.children, compiler, context)
+      return compileAnd(node.children, compiler, context, level)
     case 'or': {
-      const tests = node.children.map((child) => compileDocument(child, compiler, context))
+      const tests = node.children.map((child) => compileDocument(child, compiler, context, level + 1))
       return (bytes, start) => {
         for (let i = 0; i < tests.length; i++) if (tests[i]!(bytes, start)) return true
         return false
       }
     }
     case 'nor': {
-      const tests = node.children.map((child) => compileDocument(child, compiler, context))
+      const tests = node.children.map((child) => compileDocument(child, compiler, context, level + 1))
       return (bytes, start) => {
         for (let i = 0; i < tests.length; i++) if (tests[i]!(bytes, start)) return false
         return true
       }
     }
     case 'not': {
-      const test = compileDocument(node.child, compiler, context)
+      const test = compileDocument(node.child, compiler, context, level + 1)
       return (bytes, start) => !test(bytes, start)
     }
     case 'always':
       return () => node.value
     case 'expr': {
-      const expression = compileExpression(node.expression, context)
+      const expression = compileExpression(node.expression, failingToOptimize(context, level))
       return (bytes, start) => expression.evaluateOn(start === 0 ? bytes : bytes.subarray(start))?.isTruthy() ?? false
     }
     case 'jsonSchema': {
@@ -111,12 +118,13 @@ function compileAnd(
   children: readonly FilterNode[],
   compiler: FilterCompiler,
   context: EvaluationContext,
+  level: number,
 ): DocumentTest {
   const entries: FieldEntry[] = []
   const tests: DocumentTest[] = []
   for (const child of children) {
     const entry = entries.length < maxTableEntries ? fieldEntry(child, compiler) : null
-    if (entry === null) tests.push(compileDocument(child, compiler, context))
+    if (entry === null) tests.push(compileDocument(child, compiler, context, level + 1))
     else entries.push(entry)
   }
   if (entries.length > 0) tests.unshift(compileFieldTable(entries))
@@ -126,6 +134,18 @@ function compileAnd(
     for (let i = 0; i < tests.length; i++) if (!tests[i]!(bytes, start)) return false
     return true
   }
+}
+
+/** Each level of the tree adds its context. Server: MatchExpression::optimize. */
+function failingToOptimize(context: EvaluationContext, levels: number): EvaluationContext {
+  if (!(context.language ?? newestLanguage).filterErrorsNameOptimization) return context
+  const { onFoldError = raise } = context
+  const causes = 'Failed to optimize expression :: caused by :: '.repeat(levels)
+  return { ...context, onFoldError: ({ code, message }) => onFoldError(new CommandError(code, `${causes}${message}`)) }
+}
+
+function raise(error: CommandError): never {
+  throw error
 }
 
 /** For a predicate on one path, or its negation; null: the table cannot test it. */

@@ -152,6 +152,12 @@ export const languageRules = {
     ['2.6', 'wrapped'],
     ['3.2', 'plain'],
   ),
+  filterErrorsNameOptimization: rule<boolean>(
+    'A constant expression of $expr that fails is reported as "Failed to optimize expression", once for each level of the filter.',
+    'matcher/expression.h, MatchExpression::optimize; since 4.2 at the latest',
+    ['2.6', false],
+    ['4.2', true],
+  ),
   modifierErrorsNamePipelines: rule<boolean>(
     'The error for an unknown update operator also mentions pipelines.',
     'update_driver.cpp, validateMod; new in 4.2',

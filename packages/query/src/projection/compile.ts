@@ -149,7 +149,7 @@ class ProjectionParser {
   #slice(path: string, argument: RawValue, value: RawValue): void {
     let transform: Transform
     try {
-      transform = compileSlice(argument)
+      transform = compileSlice(argument, (this.#context.language ?? newestLanguage).projectionsHaveOwnParser)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       this.#sliceExpression(path, value, error)

@@ -15,8 +15,11 @@ import { toNumber } from '../values/arithmetic.js'
 import { arrayValue } from '../values/build.js'
 import type { Compute, Transform } from './tree.js'
 
-/** @throws CommandError 31272, 31273, 31257 to 31259 */
-export function compileSlice(argument: RawValue): Transform {
+/**
+ * @param refusesSkip a position that is not a number; otherwise it is 0
+ * @throws CommandError 31272, 31273, 31257 to 31259
+ */
+export function compileSlice(argument: RawValue, refusesSkip: boolean): Transform {
   if (argument.isNumber()) {
     const count = clampedInt(argument)
     return transformArray((elements) => (count >= 0 ? elements.slice(0, count) : elements.slice(count)))
@@ -26,11 +29,11 @@ export function compileSlice(argument: RawValue): Transform {
   const [skip, limit, ...rest] = elementsOf(argument)
   if (skip === undefined || limit === undefined || rest.length > 0)
     throw new CommandError(31272, '$slice array argument should be of form [skip, limit]')
-  if (!skip.isNumber())
+  if (!skip.isNumber() && refusesSkip)
     throw new CommandError(31257, `$slice expects the skip argument to be a number, got ${typeName(skip.type)}`)
   if (!limit.isNumber())
     throw new CommandError(31258, `$slice expects the limit argument to be a number, got ${typeName(limit.type)}`)
-  const from = clampedInt(skip)
+  const from = skip.isNumber() ? clampedInt(skip) : 0
   const count = clampedInt(limit)
   if (count <= 0) throw new CommandError(31259, `$slice limit must be positive, got ${count}`)
   return transformArray((elements) => {

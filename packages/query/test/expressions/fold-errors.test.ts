@@ -1,6 +1,6 @@
-import { toRawValue } from '@shardlab/bson'
+import { encode, toRawValue } from '@shardlab/bson'
 import t from 'tap'
-import { compileExpression } from '../../src/index.js'
+import { compileExpression, compileFilter, languageOf } from '../../src/index.js'
 import { aggregate, context, failure, project, update } from '../support/helpers.js'
 
 const failing = { $add: ['age', 1] }
@@ -9,7 +9,6 @@ const reason = '$add only supports numeric or date types, not string'
 t.test('a constant expression that fails is reported as a failure to optimize the pipeline', (t) => {
   const pipelines = [
     [{ $project: { a: failing } }],
-    [{ $match: { $expr: failing } }],
     [{ $group: { _id: failing } }],
     [{ $group: { _id: 1, n: { $sum: failing } } }],
     [{ $facet: { a: [{ $set: { a: failing } }] } }],
@@ -22,6 +21,11 @@ t.test('a constant expression that fails is reported as a failure to optimize th
       { code: 14, message: `Failed to optimize pipeline :: caused by :: ${reason}` },
       JSON.stringify(pipeline),
     )
+  const inMatch = 'Failed to optimize pipeline :: caused by :: Failed to optimize expression :: caused by :: '
+  t.match(
+    failure(() => aggregate([{ $match: { $expr: failing } }], [])),
+    { code: 14, message: `${inMatch}${reason}` },
+  )
   t.match(
     failure(() => aggregate([{ $set: { a: failing } }, { $nonsense: 1 }], [])),
     { code: 40324 },
@@ -31,6 +35,27 @@ t.test('a constant expression that fails is reported as a failure to optimize th
     failure(() => aggregate([{ $set: { a: { $add: ['$b', 1] } } }], [{ b: 'x' }])),
     { code: 14, message: reason },
     'an expression that reads the document',
+  )
+  t.end()
+})
+
+t.test('a constant expression of a filter that fails is reported at each level of the filter', (t) => {
+  const cause = 'Failed to optimize expression :: caused by :: '
+  const filters = [
+    { filter: { $expr: failing }, causes: 1 },
+    { filter: { a: 1, $expr: failing }, causes: 2 },
+    { filter: { $and: [{ a: 1 }, { $expr: failing }] }, causes: 2 },
+    { filter: { b: 1, $or: [{ $nor: [{ $expr: failing }] }, { a: 1 }] }, causes: 4 },
+  ]
+  for (const { filter, causes } of filters)
+    t.match(
+      failure(() => compileFilter(encode(filter), context)),
+      { code: 14, message: `${cause.repeat(causes)}${reason}` },
+      JSON.stringify(filter),
+    )
+  t.match(
+    failure(() => compileFilter(encode({ $expr: failing }), { ...context, language: languageOf('4.0.28') })),
+    { code: 14, message: reason },
   )
   t.end()
 })
