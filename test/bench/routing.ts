@@ -17,7 +17,7 @@ import type { BenchResult } from './bench.js'
 import { interleaved, median, ratios, spread } from './interleaved.js'
 
 const shardKey = ShardKeyPattern.parse(encode({ tenant: 1, ts: 1 }), { compoundHashed: true })
-const context = { nowMs: 0, random: () => 0.5 }
+const context = { now: () => 0, random: () => 0.5 }
 const chunkCounts = [1_000, 100_000, 1_000_000] as const
 const decisionGoalsNs: Readonly<Record<number, number>> = { 100_000: 500, 1_000_000: 1500 }
 const requestCount = 4096

@@ -105,7 +105,7 @@ function pointReads(
 ): Row[] {
   const keys = ids.map((id) => encodeKeyString([id]))
   const map = new Map(documents.map((document, i) => [keys[i]!, document]))
-  const context = { nowMs: 0, random: (): number => 0 }
+  const context = { now: () => 0, random: (): number => 0 }
   const [own, ready, encoded] = ratesOf(documentCount, [
     () => {
       for (const i of order) sink += collection.findById(ids[i]!)!.document.length
@@ -216,7 +216,7 @@ function indexes(engine: StorageEngine, collection: Collection, order: readonly 
 }
 
 function scans(collection: Collection): Row[] {
-  const context = { nowMs: 0, random: (): number => 0 }
+  const context = { now: () => 0, random: (): number => 0 }
   const range = compileFilter(encode({ b: { $gte: 10, $lt: 10_010 } }), context)
   const none = compileFilter(encode({ a: -1 }), context)
   const natural = encode({ $natural: 1 })

@@ -298,8 +298,9 @@ export class Mongos implements Actor, DispatchHost {
   }
 
   evaluation(): EvaluationContext {
+    const nowMs = this.context.now()
     return {
-      nowMs: this.context.now(),
+      now: () => nowMs,
       random: this.#fraction,
       newObjectId: this.newObjectId,
       strict: this.options.strict ?? false,

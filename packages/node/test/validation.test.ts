@@ -27,11 +27,27 @@ t.test('an invalid document is refused with errInfo', async (t) => {
   })
 })
 
-t.test('in 4.4 errors of validators have no details', async (t) => {
+t.test('in 4.4 errors of validators have no details, and those of their expressions reach the client', async (t) => {
   const node = new NodeUnderTest({ version: '4.4' })
   await node.ok({ create: 'c', validator: { a: 1 } })
   const reply = await node.run({ insert: 'c', documents: [{ _id: 1 }] })
   t.same(reply['writeErrors'], [{ index: 0, code: 121, errmsg: 'Document failed validation' }])
+  await node.ok({ collMod: 'c', validator: { $expr: { $add: ['$a', 1] } } })
+  t.match(await node.run({ insert: 'c', documents: [{ _id: 1, a: 'text' }] }), { writeErrors: [{ code: 14 }] })
+})
+
+t.test('a validator whose expression cannot be evaluated refuses each document', async (t) => {
+  const cases = [
+    [{ $add: ['text', 1] }, 14, /^\$add only supports/],
+    [{ $lte: ['$from', '$$NOW'] }, 51144, "Builtin variable '$$NOW' is not available"],
+    [{ $gt: ['$$CLUSTER_TIME', 1] }, 51144, "Builtin variable '$$CLUSTER_TIME' is not available"],
+  ] as const
+  for (const [$expr, code, errmsg] of cases) {
+    const node = await validated({ $expr })
+    const reply = await node.run({ insert: 'c', documents: [{ _id: 1, from: new Date(0) }] })
+    const reason = 'failed to evaluate aggregation expression'
+    t.match(reply, { writeErrors: [{ code: 121, errInfo: { details: { reason, details: { code, errmsg } } } }] })
+  }
 })
 
 t.test('level and action decide which documents are checked and refused', async (t) => {
@@ -68,6 +84,20 @@ t.test('level and action decide which documents are checked and refused', async 
     errmsg: '$where is not allowed in this context',
   })
   t.match(await node.run({ create: 'c', validator: { a: { $near: [1, 2] } } }), { code: 5626500 })
+})
+
+t.test('collMod refuses a validator that cannot be parsed', async (t) => {
+  for (const [version, context] of [
+    ['4.0', ''],
+    ['4.4', 'Parsing of collection validator failed :: caused by :: '],
+  ] as const) {
+    const node = new NodeUnderTest({ version })
+    const validator = { $nonsense: 1 }
+    const errmsg = 'unknown top level operator: $nonsense'
+    t.match(await node.run({ create: 'c', validator }), { code: 2, errmsg })
+    await node.ok({ create: 'c' })
+    t.match(await node.run({ collMod: 'c', validator }), { code: 2, errmsg: `${context}${errmsg}` })
+  }
 })
 
 t.test('collMod changes the validator, and a restart keeps it', async (t) => {

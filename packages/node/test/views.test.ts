@@ -125,6 +125,14 @@ t.test('invalid view definitions are refused', async (t) => {
   })
 })
 
+t.test('a constant that fails is found when the view is read', async (t) => {
+  for (const pipeline of [[{ $set: { a: { $add: ['text', 1] } } }], [{ $match: { $expr: { $add: ['text', 1] } } }]]) {
+    const node = await withView(pipeline)
+    t.match(await direct(node, { find: 'v' }), { code: 14, errmsg: /^Failed to optimize pipeline :: caused by :: / })
+    await node.ok({ create: 'above', viewOn: 'v', pipeline: [] })
+  }
+})
+
 t.test('views cannot be written, indexed or renamed', async (t) => {
   const node = await withView()
   const refused = { code: 166, errmsg: 'Namespace test.v is a view, not a collection' }

@@ -5,8 +5,12 @@ import { newestLanguage, type FeatureKind, type Language } from './language/lang
  * Query code has no clock and no random numbers of its own: an actor passes those of its context.
  */
 export interface EvaluationContext {
-  /** For `$$NOW` and `$currentDate`. */
-  readonly nowMs: number
+  /** Milliseconds since 1970, for `$$NOW` and `$currentDate`: the same during a command. */
+  readonly now: () => number
+  /**
+   * `$$NOW` and `$$CLUSTER_TIME` are known and have no value: 51144 when evaluated. Default false.
+   */
+  readonly lacksRuntimeConstants?: boolean
   /** In [0, 1), for `$rand`. */
   random(): number
   /** The command's `let`; a missing value is `undefined`. */
@@ -40,10 +44,15 @@ export interface EvaluationContext {
   readonly checkForInterrupt?: () => void
   newObjectId?(): Uint8Array
   /**
-   * For `$currentDate` with type timestamp and for `$$CLUSTER_TIME`. Absent: `nowMs` in seconds,
+   * For `$currentDate` with type timestamp and for `$$CLUSTER_TIME`. Absent: `now()` in seconds,
    * increment 1.
    */
   clusterTime?(): readonly [seconds: number, increment: number]
+}
+
+/** For what the server only parses: a constant that fails does so when it is evaluated. */
+export function withoutOptimization(context: EvaluationContext): EvaluationContext {
+  return { ...context, onFoldError: () => {} }
 }
 
 /**

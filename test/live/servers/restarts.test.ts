@@ -34,8 +34,8 @@ const ends: [
   code: number | null,
   end: (server: StartedServer, client: MongoClient) => Promise<unknown>,
 ][] = [
-  ['kill -9', null, (server) => server.kill('SIGKILL')],
-  ['SIGTERM', 0, (server) => server.kill('SIGTERM')],
+  ['kill -9', null, (server, client) => closedBefore(client, () => server.kill('SIGKILL'))],
+  ['SIGTERM', 0, (server, client) => closedBefore(client, () => server.kill('SIGTERM'))],
   // It has no reply.
   [
     'shutdown',
@@ -48,12 +48,19 @@ const ends: [
   ],
 ]
 
+/** Closing it later would wait 30 s for a server to send `endSessions` to. */
+async function closedBefore(client: MongoClient, end: () => Promise<void>): Promise<void> {
+  await client.close()
+  await end()
+}
+
 for (const [name, code, end] of ends)
   t.test(`after ${name}, a server has its data, indexes and users on another port`, async (t) => {
     const path = folder(t)
     const first = started(t, ['--dbpath', path, '--auth'])
     const withoutUser = await connected(t, first)
     await withoutUser.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })
+    await withoutUser.close()
     const root = await connected(t, first, asRoot)
     await root
       .db('shop')
@@ -81,10 +88,11 @@ t.test('the directory of a configuration file keeps the data, too', async (t) =>
   writeFileSync(file, `storage:\n  dbPath: ${path}\n`)
   for (const expected of [0, 1]) {
     const server = started(t, ['--config', file])
-    const orders = (await connected(t, server)).db('shop').collection('orders')
+    const client = await connected(t, server)
+    const orders = client.db('shop').collection('orders')
     t.equal(await orders.countDocuments(), expected)
     await orders.insertOne({})
-    await server.kill('SIGKILL')
+    await closedBefore(client, () => server.kill('SIGKILL'))
   }
 })
 
@@ -93,10 +101,11 @@ t.test('an engine in memory, and a server without --dbpath, begin without data',
   const inMemory = ['--dbpath', path, '--storageEngine', 'ephemeralForTest']
   for (const args of [inMemory, inMemory, []]) {
     const server = started(t, args)
-    const orders = (await connected(t, server)).db('shop').collection('orders')
+    const client = await connected(t, server)
+    const orders = client.db('shop').collection('orders')
     t.equal(await orders.countDocuments(), 0, args.join(' '))
     await orders.insertOne({})
-    await server.kill('SIGTERM')
+    await closedBefore(client, () => server.kill('SIGTERM'))
   }
   t.same(readdirSync(path), ['mongod.lock'])
   t.equal(readFileSync(join(path, 'mongod.lock'), 'utf8'), '')

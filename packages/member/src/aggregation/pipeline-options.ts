@@ -17,5 +17,7 @@ export function stageMemoryOf(args: CommandArguments, { sortsUseDiskByDefault }:
 export function withConstants(evaluation: EvaluationContext, args: CommandArguments): EvaluationContext {
   const constants = args.document('runtimeConstants')
   const now = constants === undefined ? undefined : findField(constants, 'localNow')
-  return now?.type === BsonType.date ? { ...evaluation, nowMs: Number(now.asBigInt()) } : evaluation
+  if (now?.type !== BsonType.date) return evaluation
+  const nowMs = Number(now.asBigInt())
+  return { ...evaluation, now: () => nowMs }
 }

@@ -50,7 +50,7 @@ export async function mergeOnShard<T>(
       stages: plan.mergerPart,
       source,
       collation,
-      nowMs: evaluation.nowMs,
+      nowMs: evaluation.now(),
       isClients,
     })
     const body = bodyWithSettings(invocation, merging)

@@ -46,7 +46,7 @@ export async function openCursors(
   const { invocation, evaluation, pipeline } = planned
   const merges = mergerPart.length > 0 || pipeline.writer !== null
   await noteTargeted(planned, members)
-  const body = bodyForMembers(invocation, shardsPart, { merges, onShard, nowMs: evaluation.nowMs })
+  const body = bodyForMembers(invocation, shardsPart, { merges, onShard, nowMs: evaluation.now() })
   // A command to every shard regardless of ownership carries no versions.
   const route: Route = to === null ? { kind: 'config' } : planned.route
   const { remotes } = await establishCursors(invocation, members, (member) =>

@@ -174,7 +174,7 @@ async function planOn(
   if (runsHere && route.kind === 'unsharded' && route.home === null && !args.has('collation')) {
     // For a collection that is not in the catalog, only its shard has the default collation.
     collation = await unshardedCollation(invocation, ns, route)
-    evaluation = { ...withTimeLimit(evaluationOf(host, args, collation), { timeLimit }), nowMs: evaluation.nowMs }
+    evaluation = { ...withTimeLimit(evaluationOf(host, args, collation), { timeLimit }), now: evaluation.now }
   }
   return { invocation, ns, route, pipeline, plan, evaluation, collation, timeLimit }
 }
@@ -225,7 +225,7 @@ async function openStream(planned: Planned, counts: boolean): Promise<DocumentSt
     case 'member': {
       await noteTargeted(planned, [plan.member])
       const stages = pipeline.writer === null ? pipeline.stages : pipeline.stages.slice(0, -1)
-      const body = bodyForMembers(invocation, stages, { merges: pipeline.writer !== null, nowMs: evaluation.nowMs })
+      const body = bodyForMembers(invocation, stages, { merges: pipeline.writer !== null, nowMs: evaluation.now() })
       const { remotes } = await establishCursors(invocation, [plan.member], () => commandToMember(planned, plan, body))
       noteTo(planned, plan.to, counts)
       return new ResultsMerger(remotes, null, pipeline.writer === null ? (batchSizeOf(invocation.args) ?? 0) : 0)
@@ -271,11 +271,11 @@ async function mergeHere(planned: Planned, plan: SplitPlan, counts: boolean): Pr
 }
 
 function overPipeline(
-  { invocation, collation, timeLimit, evaluation: { nowMs } }: Planned,
+  { invocation, collation, timeLimit, evaluation }: Planned,
   input: DocumentStream,
   run: PipelineRun,
 ): DocumentStream {
-  const foreign = new ForeignReads(invocation, { collation, nowMs }, openAggregate)
+  const foreign = new ForeignReads(invocation, { collation, nowMs: evaluation.now() }, openAggregate)
   const slice = new TimeSlice(invocation.host.context, defaultSliceLimits)
   return new PipelineStream(input, run, foreign, timeLimit, slice)
 }

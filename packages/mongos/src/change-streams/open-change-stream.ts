@@ -42,7 +42,7 @@ export async function openChangeStream(
   const stages = looksUp ? [] : all.slice(1)
   const bodyFrom = (from: RawValue | null, time: TimestampPair) =>
     bodyForMembers(invocation, [streamStage(argument, from, time), ...stages], {
-      ...{ merges: true, onShard: true, nowMs: evaluation.nowMs, wantsFragmentTokens: spec.splitsLargeEvents },
+      ...{ merges: true, onShard: true, nowMs: evaluation.now(), wantsFragmentTokens: spec.splitsLargeEvents },
     })
   const body = bodyFrom(spec.start === null ? null : argument, start.clusterTime)
   const shards = host.shards.known

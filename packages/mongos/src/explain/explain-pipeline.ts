@@ -71,7 +71,7 @@ async function explainOn(
   if (host.behaviours.explainShowsWholePlans) writeServerParameters(writeServerInfo(writer, host), host)
   if (plan.kind === 'member' && route.kind === 'unsharded' && host.behaviours.unshardedPipelinesPassThrough)
     return explainOnPrimary(writer, invocation, { ns, route, plan, verbosity })
-  await writePlan(writer, invocation, { ns, route, pipeline, plan, verbosity, nowMs: context.nowMs })
+  await writePlan(writer, invocation, { ns, route, pipeline, plan, verbosity, nowMs: context.now() })
   if (host.behaviours.explainHasQueryShapeHash) writeShapeHash(writer, invocation)
   return writeCommand(writer, invocation)
 }

@@ -35,7 +35,7 @@ export function previewRoute(
   operation: PreviewedOperation,
 ): PreviewedRoute {
   const behaviours = behavioursOf(emulate)
-  const evaluation: EvaluationContext = { nowMs: 0, random: () => 0, ...queryLanguageOf(behaviours) }
+  const evaluation: EvaluationContext = { now: () => 0, random: () => 0, ...queryLanguageOf(behaviours) }
   if (operation.kind === 'find') {
     const { kind, shards } = targetFilter(placement, compileFilter(operation.filter, evaluation))
     return { kind, shards, isSearched: false, error: null }

@@ -104,12 +104,26 @@ function refuseUnsupported({ host, args }: NodeInvocation): void {
   }
 }
 
+function checkNewValidator(
+  host: NodeInvocation['host'],
+  ns: string,
+  validator: Uint8Array,
+  collation: Uint8Array | null,
+): void {
+  try {
+    checkValidator(host, ns, validator, collation)
+  } catch (error) {
+    if (!(error instanceof CommandError) || !host.behaviours.collModNamesValidator) throw error
+    throw new CommandError(error.code, `Parsing of collection validator failed :: caused by :: ${error.message}`)
+  }
+}
+
 function changedOptions({ host, args }: NodeInvocation, collection: Collection): Uint8Array {
   const { ns, options, capped } = collection
   const writer = new DocumentWriter(256)
   const validator = args.document('validator')
   if (validator !== undefined) {
-    checkValidator(host, ns, validator, findField(options, 'collation')?.slice() ?? null)
+    checkNewValidator(host, ns, validator, findField(options, 'collation')?.slice() ?? null)
     writer.document('validator', validator)
   }
   for (const [name, standard] of [

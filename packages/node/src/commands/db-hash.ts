@@ -65,7 +65,7 @@ function wantedCollections(value: RawValue | undefined): ReadonlySet<string> {
 }
 
 function* hashOf(collection: Collection): SteppedWork<string> {
-  const filter = compileFilter(emptyDocument, { nowMs: 0, random: () => 0 })
+  const filter = compileFilter(emptyDocument, { now: () => 0, random: () => 0 })
   const sort = parseSort(new DocumentWriter(16).int32('_id', 1).finish())
   const rows = executePlan(planQuery(collection, { filter, sort, skip: 0, limit: 0 }))
   const hash = new Md5()

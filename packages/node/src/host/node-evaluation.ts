@@ -5,8 +5,9 @@ import type { NodeHost } from './node-host.js'
 export function evaluationOf({ behaviours, context, newObjectId, options }: NodeHost): EvaluationContext {
   const { random } = context
   const { language, undefinedMatchesNull, dollarFieldsCanBeStored } = behaviours
+  const nowMs = context.now()
   return {
-    nowMs: context.now(),
+    now: () => nowMs,
     random: () => random.fraction(),
     newObjectId,
     language,

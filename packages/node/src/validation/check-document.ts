@@ -3,7 +3,7 @@
  * collection_write_path.cpp, document_validation.h.
  */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
-import { compileFilter, type Filter } from '@shardlab/query'
+import { compileFilter, withoutOptimization, type EvaluationContext, type Filter } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 import { withCollation } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
@@ -41,9 +41,10 @@ export function checkDocument(
   const validator = validatorOf(host, collection)
   if (validator === null || request.bypass === true) return
   const { filter, isModerate, warns } = validator
-  if (matches(filter, document)) return
+  const { validationErrorsHaveDetails: hasDetails } = host.behaviours
+  if (matches(filter, document, hasDetails)) return
   const before = request.before ?? null
-  if (isModerate && before !== null && !matches(filter, before)) return
+  if (isModerate && before !== null && !matches(filter, before, hasDetails)) return
   const id = findField(document, '_id')
   if (warns) {
     host.context.log('warn', 'Document would fail validation', { namespace: collection.ns })
@@ -69,15 +70,7 @@ function compile(host: NodeHost, options: Uint8Array): Validator | null {
   const expression = findField(options, 'validator')
   const level = findField(options, 'validationLevel')?.asString() ?? 'strict'
   if (expression === undefined || level === 'off') return null
-  // The compiled validator outlives the command, so each evaluation must use its own clock.
-  const base = host.evaluation()
-  const context = {
-    ...base,
-    get nowMs() {
-      return host.context.now()
-    },
-  }
-  const collated = withCollation(context, undefined, findField(options, 'collation')?.slice() ?? null)
+  const collated = withCollation(evaluationOf(host), undefined, findField(options, 'collation')?.slice() ?? null)
   return {
     filter: compileFilter(expression.slice(), collated),
     isModerate: level === 'moderate',
@@ -85,12 +78,17 @@ function compile(host: NodeHost, options: Uint8Array): Validator | null {
   }
 }
 
-/** An expression that cannot be evaluated on a document counts as not satisfied. */
-function matches(filter: Filter, document: Uint8Array): boolean {
+/** Validators outlive commands. Server: the ExpressionContext of CollectionImpl::parseValidator. */
+function evaluationOf(host: NodeHost): EvaluationContext {
+  return { ...withoutOptimization(host.evaluation()), lacksRuntimeConstants: true }
+}
+
+/** @param hasDetails an expression that cannot be evaluated counts as not satisfied */
+function matches(filter: Filter, document: Uint8Array, hasDetails: boolean): boolean {
   try {
     return filter.matches(document)
   } catch (error) {
-    if (error instanceof CommandError) return false
+    if (hasDetails && error instanceof CommandError) return false
     throw error
   }
 }
@@ -105,6 +103,7 @@ function failure(
   if (!host.behaviours.validationErrorsHaveDetails) return new CommandError('DocumentValidationFailure', message)
   const extra = new DocumentWriter(512).startDocument('errInfo')
   if (id !== undefined) extra.value('failingDocumentId', id)
-  extra.fields(validationErrorDetails(findField(options, 'validator')!.slice(), document, host.evaluation())).end()
+  const validator = findField(options, 'validator')!.slice()
+  extra.fields(validationErrorDetails(validator, document, evaluationOf(host))).end()
   return new CommandError('DocumentValidationFailure', message, { extra: extra.finish() })
 }

@@ -1,6 +1,6 @@
 /** Server: CollectionImpl::parseValidator, checkValidatorCanBeUsedOnNs. */
 import { CommandError, isEmptyDocument } from '@shardlab/bson'
-import { compileFilter, validatorFilterFeatures } from '@shardlab/query'
+import { compileFilter, validatorFilterFeatures, withoutOptimization } from '@shardlab/query'
 import { withCollation, splitNamespace } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 
@@ -18,5 +18,9 @@ export function checkValidator(node: NodeHost, ns: string, validator: Uint8Array
       'InvalidOptions',
       `Document validators are not allowed on collection ${ns} in the ${db} internal database`,
     )
-  compileFilter(validator, withCollation(node.evaluation(), undefined, collation), validatorFilterFeatures)
+  compileFilter(
+    validator,
+    withCollation(withoutOptimization(node.evaluation()), undefined, collation),
+    validatorFilterFeatures,
+  )
 }

@@ -4,7 +4,7 @@
  * durable_view_catalog.cpp.
  */
 import { BsonType, CommandError, DocumentWriter, documentsOf, elementsOf, findField, stringValue } from '@shardlab/bson'
-import { compileCollation, compilePipeline } from '@shardlab/query'
+import { compileCollation, compilePipeline, withoutOptimization, type Pipeline } from '@shardlab/query'
 import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import { createCollection } from '../ddl/namespace.js'
 import type { NodeHost } from '../host/node-host.js'
@@ -138,7 +138,7 @@ function storeView(
 function checkPipeline(node: NodeHost, view: ViewDefinition): string[] {
   const { ns, pipeline } = view
   try {
-    const { writer, source } = compilePipeline(pipeline, node.evaluation(), { db: databaseNameOf(ns) })
+    const { writer, source } = parsePipeline(node, view)
     if (writer !== null) {
       throw new CommandError(
         'OptionNotSupportedOnView',
@@ -156,10 +156,15 @@ function checkPipeline(node: NodeHost, view: ViewDefinition): string[] {
   }
 }
 
-function referencesOf(node: NodeHost, { ns, viewOn, pipeline }: ViewDefinition): string[] {
-  const [db] = splitNamespace(ns)
-  const names = compilePipeline(pipeline, node.evaluation(), { db }).foreign.flatMap(({ db: other, collection }) =>
+function referencesOf(node: NodeHost, view: ViewDefinition): string[] {
+  const { ns, viewOn } = view
+  const db = databaseNameOf(ns)
+  const names = parsePipeline(node, view).foreign.flatMap(({ db: other, collection }) =>
     collection !== null && (other === null || other === db) ? [collection] : [],
   )
   return [...new Set([...names, viewOn])].map((name) => `${db}.${name}`)
+}
+
+function parsePipeline(node: NodeHost, { ns, pipeline }: ViewDefinition): Pipeline {
+  return compilePipeline(pipeline, withoutOptimization(node.evaluation()), { db: databaseNameOf(ns) })
 }

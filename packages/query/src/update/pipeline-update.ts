@@ -1,7 +1,7 @@
 import { CommandError, type RawValue } from '@shardlab/bson'
 import { compilePipeline } from '../aggregation/pipeline/pipeline.js'
 import { expandStages } from '../aggregation/pipeline/steps.js'
-import type { EvaluationContext } from '../context.js'
+import { withoutOptimization, type EvaluationContext } from '../context.js'
 
 /**
  * @throws CommandError InvalidOptions (72) for a stage that is not allowed in an update, and the
@@ -18,11 +18,8 @@ export function compilePipelineUpdate(
   }
   const variables = constants === undefined ? context.variables : new Map([...(context.variables ?? []), ...constants])
   const pipeline = compilePipeline(stages, {
-    ...context,
+    ...withoutOptimization(context),
     ...(variables === undefined ? {} : { variables }),
-    // The server does not optimize these pipelines, so an expression that fails does so only for a
-    // document.
-    onFoldError: () => {},
   })
   return (document) => {
     const run = pipeline.open()

@@ -15,7 +15,7 @@ t.test('expressions evaluate to the value and type of the server', (t) => {
     ['$$ROOT', { a: 1 }, v({ a: 1 })],
     ['$$CURRENT.a', { a: 1 }, v(1)],
     ['$$REMOVE', {}, '{}'],
-    ['$$NOW', {}, v(new Date(context.nowMs))],
+    ['$$NOW', {}, v(new Date(context.now()))],
     [{ $literal: '$a' }, {}, v('$a')],
     [{ x: '$a', y: '$q' }, { a: 1 }, v({ x: 1 })],
     [['$a', '$q'], { a: 1 }, v([1, null])],

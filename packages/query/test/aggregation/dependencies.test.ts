@@ -2,7 +2,7 @@ import { decode, encode, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { compilePipeline } from '../../src/index.js'
 
-const context = { nowMs: 0, random: () => 0 }
+const context = { now: () => 0, random: () => 0 }
 
 function leading(stages: readonly Document[]) {
   const { leading } = compilePipeline(

@@ -2,7 +2,7 @@ import t from 'tap'
 import { DocumentWriter, encode, type Document } from '@shardlab/bson'
 import { compilePipeline } from '../../src/index.js'
 
-const context = { nowMs: 0, random: () => 0 }
+const context = { now: () => 0, random: () => 0 }
 
 function open(stages: Document[], memoryLimitBytes?: number) {
   const options = memoryLimitBytes === undefined ? {} : { memoryLimitBytes }

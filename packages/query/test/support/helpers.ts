@@ -17,7 +17,7 @@ import {
   type EvaluationContext,
 } from '../../src/index.js'
 
-export const context: EvaluationContext = { nowMs: 1_700_000_000_000, random: () => 0.5 }
+export const context: EvaluationContext = { now: () => 1_700_000_000_000, random: () => 0.5 }
 
 export function matches(filter: Document, document: Document, over: EvaluationContext = context): boolean {
   return compileFilter(encode(filter), over).matches(encode(document))

@@ -37,7 +37,7 @@ t.test('field operators give the documents of the server', (t) => {
     [{ $rename: { a: 'x.y' } }, { _id: 1, a: 5 }, { _id: 1, x: { y: 5 } }],
     [{ $rename: { q: 'b' } }, { _id: 1, b: 6 }, null],
     [{ $setOnInsert: { a: 1 } }, { _id: 1 }, null],
-    [{ $currentDate: { a: true } }, { _id: 1 }, { _id: 1, a: new Date(context.nowMs) }],
+    [{ $currentDate: { a: true } }, { _id: 1 }, { _id: 1, a: new Date(context.now()) }],
     [{ a: 5 }, { _id: 1, b: 2 }, { _id: 1, a: 5 }],
     // A replacement without _id always changes the document.
     [{ a: 5 }, { _id: 1, a: 5 }, { _id: 1, a: 5 }],
@@ -149,7 +149,7 @@ t.test('array operators give the documents of the server', (t) => {
 t.test('pipeline updates run $set, $unset, $project and $replaceWith', (t) => {
   t.equal(
     update([{ $set: { b: { $add: ['$a', 1] }, c: '$$NOW' } }, { $unset: 'a' }], { _id: 1, a: 1 }),
-    json({ _id: 1, b: 2, c: new Date(context.nowMs) }),
+    json({ _id: 1, b: 2, c: new Date(context.now()) }),
   )
   t.equal(update([{ $replaceWith: { x: '$a' } }], { _id: 1, a: 1 }), json({ _id: 1, x: 1 }))
   t.equal(update([{ $project: { a: 1 } }], { _id: 1, a: 1, b: 1 }), json({ _id: 1, a: 1 }))

@@ -14,7 +14,7 @@ import {
 } from '../../src/index.js'
 
 const shardKey = ShardKeyPattern.parse(encode({ tenant: 1, ts: 1 }), { compoundHashed: true })
-const context = { nowMs: 0, random: () => 0.5 }
+const context = { now: () => 0, random: () => 0.5 }
 let sink = 0
 /** Of the table that is being measured. */
 let chunkCount = 0

@@ -13,7 +13,7 @@ import {
 import { compileFilter, type EvaluationContext, type Filter } from '@shardlab/query'
 import { applyPlacementAnswer, ShardKeyPattern, type CollectionPlacement, type RoutingTable } from '../../src/index.js'
 
-export const context: EvaluationContext = { nowMs: 1_700_000_000_000, random: () => 0.5 }
+export const context: EvaluationContext = { now: () => 1_700_000_000_000, random: () => 0.5 }
 export const epoch = new ObjectId('64b7f0000000000000000001')
 export const uuid = new UUID('0123456789abcdef0123456789abcdef')
 

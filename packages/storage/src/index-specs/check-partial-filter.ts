@@ -27,7 +27,7 @@ export function checkPartialFilter(filter: Uint8Array, orAndIn: boolean, fail: F
         refused(node)
     }
   }
-  check(compileFilter(filter, { nowMs: 0, random: () => 0 }, noFilterFeatures).root)
+  check(compileFilter(filter, { now: () => 0, random: () => 0 }, noFilterFeatures).root)
 }
 
 /** The server's debug text, for all predicates that a partial index rejects. */

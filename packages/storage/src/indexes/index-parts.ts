@@ -14,7 +14,7 @@ export interface IndexParts {
 }
 
 /** Filters of partial indexes depend neither on time nor on randomness. */
-export const inertContext = { nowMs: 0, random: (): number => 0 }
+export const inertContext = { now: () => 0, random: (): number => 0 }
 
 /** Stored in a checkpoint; the rest of an index is rebuilt from the documents. */
 export interface RestoredIndex {

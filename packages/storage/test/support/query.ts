@@ -12,7 +12,7 @@ import {
   type ShardFilter,
 } from '../../src/index.js'
 
-export const context: EvaluationContext = { nowMs: 0, random: () => 0 }
+export const context: EvaluationContext = { now: () => 0, random: () => 0 }
 
 export interface PlainQuery {
   readonly sort?: Document

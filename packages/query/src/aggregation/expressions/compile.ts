@@ -211,9 +211,17 @@ function variable(
     case 'REMOVE':
     case 'NOW':
     case 'CLUSTER_TIME':
-      if ((context.language ?? newestLanguage).has('variable', name)) return constant(systemValue(name, context))
+      if (!(context.language ?? newestLanguage).has('variable', name)) break
+      return name !== 'REMOVE' && context.lacksRuntimeConstants === true
+        ? computed([], () => withoutValue(name))
+        : constant(systemValue(name, context))
   }
   throw new CommandError(17276, `Use of undefined variable: ${name}`)
+}
+
+/** Server: Variables::getValue. */
+function withoutValue(name: string): never {
+  throw new CommandError(51144, `Builtin variable '$$${name}' is not available`)
 }
 
 function systemValue(name: 'REMOVE' | 'NOW' | 'CLUSTER_TIME', context: EvaluationContext): RawValue | undefined {
@@ -221,8 +229,8 @@ function systemValue(name: 'REMOVE' | 'NOW' | 'CLUSTER_TIME', context: Evaluatio
     case 'REMOVE':
       return undefined
     case 'NOW':
-      return dateValue(context.nowMs)
+      return dateValue(context.now())
     case 'CLUSTER_TIME':
-      return timestampValue(...(context.clusterTime?.() ?? [Math.floor(context.nowMs / 1000), 1]))
+      return timestampValue(...(context.clusterTime?.() ?? [Math.floor(context.now() / 1000), 1]))
   }
 }

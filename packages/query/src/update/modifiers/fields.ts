@@ -75,8 +75,8 @@ function currentDate(argument: RawValue, context: EvaluationContext): RawValue {
       `${typeName(argument.type)} is not valid type for $currentDate. Please use a boolean ('true') or a $type expression ({$type: 'timestamp/date'}).`,
     )
   }
-  if (type === 'date') return dateValue(context.nowMs)
-  return timestampValue(...(context.clusterTime?.() ?? [Math.floor(context.nowMs / 1000), 1]))
+  if (type === 'date') return dateValue(context.now())
+  return timestampValue(...(context.clusterTime?.() ?? [Math.floor(context.now() / 1000), 1]))
 }
 
 /** `$`, `$[]` or `$[name]`. */

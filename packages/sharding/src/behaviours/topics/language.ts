@@ -15,9 +15,15 @@ export const languageBehaviours = {
     ['5.0', true],
   ),
   validationErrorsHaveDetails: row<boolean>(
-    'The error for a document that fails its validator has errInfo with the reason.',
-    'release notes 5.0, schema validation',
+    "The error for a document that fails its validator has errInfo with the reason, also when an expression cannot be evaluated. Before, that expression's error reached the client.",
+    'release notes 5.0, schema validation; CollectionImpl::checkValidation',
     ['2.6', false],
     ['5.0', true],
+  ),
+  collModNamesValidator: row<boolean>(
+    'collMod words the error of a validator as "Parsing of collection validator failed".',
+    'CollectionImpl::parseValidator; since 4.2 at the latest',
+    ['2.6', false],
+    ['4.4', true],
   ),
 }

@@ -25,7 +25,7 @@ export function isExpression(value: RawValue): boolean {
 
 /** Undefined: not a constant. */
 function constantOf(value: RawValue): RawValue | undefined {
-  return compileExpression(value, { nowMs: 0, random: () => 0 }).constant?.value
+  return compileExpression(value, { now: () => 0, random: () => 0 }).constant?.value
 }
 
 function boundariesOf(argument: RawValue, strings: StringComparator | undefined): RawValue[] {
