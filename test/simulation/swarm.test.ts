@@ -67,6 +67,7 @@ const foundWithSets: Readonly<Record<number, string>> = {
   455_000_758: 'a primary of an old term used a placement that only the new one has',
   500_000_286: 'a primary continued a movePrimary by a record that was rolled back later',
   510_001_214: 'the record of a write that was rolled back moved with its range',
+  540_006_980: 'a client did not learn the cluster time of the reply that refused its handshake',
 }
 
 /** First seeds for which a mutation is found within few runs; others run only in long runs. */
@@ -94,6 +95,17 @@ t.test('seeds that once found a defect pass', { timeout: 600_000 }, async (t) =>
     if (Number(seed) >= options.seed && Number(seed) < options.seed + options.runs) continue
     const { failed } = await runSwarm({ seed: Number(seed), members: 1, runs: 1, threads: 1 })
     t.same(failed.map(failureText), [], what)
+  }
+})
+
+t.test('changes of users outlast the primaries that made them', { timeout: 300_000 }, async (t) => {
+  const seeds = Array.from({ length: 200 }, (_, i) => i + 1)
+  const withUsers = seeds.filter((seed) => planOf(seed, { members: 3 }).activities.includes('users'))
+  for (const seed of withUsers.slice(0, isLong ? 10 : 2)) {
+    const { activities } = planOf(seed, { members: 3 })
+    const without = activities.filter((name) => name !== 'users' && name !== 'failovers')
+    const { failed } = await runSwarm({ seed, members: 3, runs: 1, threads: 1, without })
+    t.same(failed.map(failureText), [], `seed ${seed}`)
   }
 })
 

@@ -191,7 +191,7 @@ export class SimulatedCluster {
       body: document,
       sequences,
       legacy: false,
-      remote: `simulated-client:${connectionId}`,
+      remote: `127.0.0.1:${connectionId}`,
     }
     const named = memberOrPrimary(this.#runtime, to)
     const member = typeof named === 'string' ? named : await named

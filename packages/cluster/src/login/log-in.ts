@@ -1,7 +1,7 @@
 /** Logs a client in, as drivers do. */
 import { Binary, CommandError, type Document } from '@shardlab/bson'
 import { LoginError } from './login-error.js'
-import { ScramClient, type ScramName } from './scram-client.js'
+import { realMeans, ScramClient, type ScramMeans, type ScramName } from './scram-client.js'
 
 export interface Login {
   readonly user: string
@@ -16,9 +16,9 @@ export interface Login {
 export type SendCommand = (db: string, command: Document) => Promise<Document>
 
 /** @throws LoginError, and errors of `send` */
-export async function logIn(send: SendCommand, login: Login): Promise<void> {
+export async function logIn(send: SendCommand, login: Login, means: ScramMeans = realMeans): Promise<void> {
   const { user, password, source } = login
-  const client = clientOf(login.mechanism ?? (await mechanismOf(send, login)), user, password)
+  const client = clientOf(login.mechanism ?? (await mechanismOf(send, login)), user, password, means)
   const start = { saslStart: 1, mechanism: client.mechanism, payload: binary(client.first), autoAuthorize: 1 }
   const challenge = await sendStep(send, source, { ...start, options: { skipEmptyExchange: true } })
   const proof = await client.last(textOf(challenge))
@@ -35,9 +35,9 @@ export async function logInByCertificate(send: SendCommand): Promise<void> {
 }
 
 /** @throws LoginError the password has characters that SASLprep refuses */
-function clientOf(mechanism: ScramName, user: string, password: string): ScramClient {
+function clientOf(mechanism: ScramName, user: string, password: string, means: ScramMeans): ScramClient {
   try {
-    return new ScramClient(mechanism, user, password)
+    return new ScramClient(mechanism, user, password, means)
   } catch (error) {
     throw error instanceof CommandError ? new LoginError(error.message) : error
   }
@@ -51,7 +51,8 @@ async function mechanismOf(send: SendCommand, { user, source }: Login): Promise<
 
 async function sendStep(send: SendCommand, db: string, command: Document): Promise<Document> {
   const reply = await send(db, command)
-  if (reply['ok'] !== 1) throw new LoginError(String(reply['errmsg']))
+  if (reply['ok'] !== 1)
+    throw new LoginError(String(reply['errmsg']), typeof reply['code'] === 'number' ? reply['code'] : null)
   return reply
 }
 

@@ -60,6 +60,8 @@ export async function sendOnce(sending: Sending, router: Router, parts: AttemptP
     return attempt
   } catch (error) {
     if (!(error instanceof NetworkFailure || error instanceof CommandFailure)) throw error
+    // Of a handshake or a login.
+    if (error instanceof CommandFailure) parts.times.learn(error.reply)
     if (connection === null || error instanceof CommandFailure) {
       notice(error, router, null)
       return error

@@ -75,6 +75,7 @@ export class SimulatedClient implements Client, Actor {
       metadata: metadataOf(appName),
       maxPoolSize: options.maxPoolSize ?? 100,
       socketTimeoutMs: options.socketTimeoutMs ?? null,
+      login: options.login ?? null,
       heartbeatMs: options.heartbeatMs ?? 10_000,
       onChange: () => this.#selection.changed(),
       onHello: (hello: Document) => this.#times.learn(hello),

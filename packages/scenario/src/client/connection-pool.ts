@@ -11,6 +11,7 @@ import {
   type Deferred,
 } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
+import { logIn, LoginError, nonceBytes, simulatedMeans, type Login } from '@shardlab/cluster'
 import { CommandFailure, NetworkFailure } from './failures.js'
 import { codeOf, labelsOf } from './reply.js'
 import { overloadLabels, type Sequences } from './retry-rules.js'
@@ -31,6 +32,8 @@ export interface PoolParts {
   /** Per mongos; further commands wait. */
   readonly maxPoolSize: number
   readonly socketTimeoutMs: number | null
+  /** null: connections need no user. */
+  readonly login: Login | null
 }
 
 const connectTimeoutMs = 30_000
@@ -154,6 +157,7 @@ export class ConnectionPool {
     this.#open++
     try {
       const { connection } = await this.handshake()
+      await this.#logIn(connection)
       this.opened++
       if (connection.generation === this.generation) return connection
       this.disconnect(connection)
@@ -161,6 +165,24 @@ export class ConnectionPool {
     } catch (error) {
       this.#open--
       throw error
+    }
+  }
+
+  async #logIn(connection: Connection): Promise<void> {
+    const { login, context } = this.#parts
+    if (login === null) return
+    const means = simulatedMeans(() => context.random.bytes(nonceBytes))
+    try {
+      await logIn(
+        (db, command) => this.command(connection, { ...command, $db: db }, [], connectTimeoutMs),
+        login,
+        means,
+      )
+    } catch (error) {
+      this.disconnect(connection)
+      if (!(error instanceof LoginError)) throw error
+      const { code, message } = error
+      throw new CommandFailure(code, message, [], { ok: 0, ...(code === null ? {} : { code }), errmsg: message })
     }
   }
 

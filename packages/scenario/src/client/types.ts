@@ -1,5 +1,6 @@
 import type { Address } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
+import type { Login } from '@shardlab/cluster'
 
 /** Defaults are those of the drivers. */
 export interface ClientOptions {
@@ -20,6 +21,8 @@ export interface ClientOptions {
   readonly socketTimeoutMs?: number | null
   /** Sent with each handshake, so that fail points can be limited to it. Default: none. */
   readonly appName?: string | null
+  /** Each connection logs in with it. Default: none. */
+  readonly login?: Login
   /** Open connections per mongos; further commands wait. Default 100. */
   readonly maxPoolSize?: number
   /** Called with every command except handshakes and heartbeats. */

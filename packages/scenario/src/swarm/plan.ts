@@ -71,6 +71,7 @@ function activitiesOf(random: Random, emulate: EmulatedVersion, shards: number, 
     streams: behavioursOf(emulate).language.has('stage', '$changeStream') ? 15 : 0,
     'rival-primaries': members > 1 ? 35 : 0,
     transactions: behavioursOf(emulate).shardedTransactions ? 35 : 0,
+    users: 10,
   }
   return activityNames.filter((name) => random.fork(name).chance(chances[name], 100))
 }

@@ -48,6 +48,7 @@ export const activityNames = [
   'streams',
   'rival-primaries',
   'transactions',
+  'users',
 ] as const
 
 export type ActivityName = (typeof activityNames)[number]

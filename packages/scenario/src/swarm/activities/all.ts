@@ -12,6 +12,7 @@ import { Transactions } from './transactions.js'
 import { RivalPrimaries } from './rival-primaries.js'
 import { UniqueKeys } from './unique-keys.js'
 import { UniqueLibrary } from './unique-library.js'
+import { Users } from './users.js'
 import { MaintenanceCommands } from './maintenance.js'
 
 const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = {
@@ -27,6 +28,7 @@ const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = 
   streams: (world) => new Streams(world),
   'rival-primaries': (world) => new RivalPrimaries(world),
   transactions: (world) => new Transactions(world),
+  users: (world) => new Users(world),
 }
 
 export function activitiesOf(world: SwarmWorld): Activity[] {

@@ -3,6 +3,9 @@ import type { Code } from '../client/errors.js'
 
 export const codes = {
   badValue: 2,
+  userNotFound: 11,
+  unauthorized: 13,
+  authenticationFailed: 18,
   /** Also: the shard may not be drained now. */
   illegalOperation: 20,
   alreadyInitialized: 23,
@@ -38,6 +41,7 @@ export const codes = {
   chunkMissing: 40_165,
   /** Fewer keys than requested chunks. */
   notEnoughCardinality: 4_952_606,
+  userExists: 51_003,
 } as const
 
 /** Before 6.0 these errors have no code. */

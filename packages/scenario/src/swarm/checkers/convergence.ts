@@ -2,7 +2,7 @@
  * Convergence: once all faults are healed, everything started completes in bounded virtual time,
  * and the cluster finds no inconsistency.
  */
-import { decode, encode, type Document } from '@shardlab/bson'
+import type { Document } from '@shardlab/bson'
 import { NotSettledError } from '@shardlab/cluster'
 import { finding, type Finding } from '../finding.js'
 import type { SwarmWorld } from '../world.js'
@@ -87,15 +87,14 @@ function namespaceIn(document: Document): string | null {
 
 /** Documents stored on the primary of a set. @throws Error */
 export async function directly(
-  { cluster, sets }: SwarmWorld,
+  { direct, sets }: SwarmWorld,
   set: string,
   db: string,
   collection: string,
 ): Promise<Document[]> {
   const to = await sets.primaryOf(set)
   if (to === null) throw new Error(`${set} has no primary after all faults were healed`)
-  const command = encode({ find: collection, filter: {}, batchSize: 100_000, $db: db })
-  const reply = decode(await cluster.command(command, { to }), { promoteLongs: true })
+  const reply = await direct.run({ find: collection, filter: {}, batchSize: 100_000, $db: db }, to)
   if (reply['ok'] !== 1) throw new Error(`${to} does not read ${db}.${collection}: ${reply['errmsg']}`)
   return reply['cursor'].firstBatch as Document[]
 }

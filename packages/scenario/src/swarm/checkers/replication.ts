@@ -16,16 +16,20 @@ interface Content {
 }
 
 const everything = 1_000_000
+const connectionId = 1
 const $readPreference = { mode: 'secondaryPreferred' }
 
 /** Reads a member without the network. */
 type Reader = Pick<SimulatedCluster, 'peek'>
 
 /** At this moment; time passes only while a member with much data gives up its turn. */
-export async function replicationViolations({ sets, cluster }: SwarmWorld): Promise<Finding[]> {
+export async function replicationViolations({ sets, cluster, direct }: SwarmWorld): Promise<Finding[]> {
   const found: Finding[] = []
   for (const set of sets.names)
-    for (const equal of groups(await sets.viewsOf(set))) found.push(...(await memberDifferences(cluster, set, equal)))
+    for (const equal of groups(await sets.viewsOf(set))) {
+      for (const member of equal) await direct.logInUnseen(connectionId, member)
+      found.push(...(await memberDifferences(cluster, set, equal)))
+    }
   return found
 }
 
@@ -50,7 +54,7 @@ function groups(views: readonly MemberView[]): string[][] {
 async function contentOf(reader: Reader, member: string): Promise<Content> {
   const ask = async (command: Document): Promise<Uint8Array> => {
     const body = encode({ ...command, $readPreference })
-    const request = { connectionId: 1, body, sequences: [], legacy: false, remote: 'checker' }
+    const request = { connectionId, body, sequences: [], legacy: false, remote: 'checker' }
     const reply = (await reader.peek(member, 'client.command', request)).body
     if (findField(reply, 'ok')?.isTruthy() !== true)
       throw new Error(`${member} refuses ${JSON.stringify(command)}: ${toExtendedJson(reply)}`)

@@ -1,9 +1,10 @@
 import { RequestFailedError, type Address } from '@shardlab/actor'
-import { decode, encode, type Document } from '@shardlab/bson'
-import type { SimulatedCluster } from '@shardlab/cluster'
+import type { Document } from '@shardlab/bson'
+import { LoginError, type Login, type SimulatedCluster } from '@shardlab/cluster'
 import { createClient } from '../../client/index.js'
 import type { ReplicaSets } from '../../sets/replica-sets.js'
 import type { Timeline } from '../timeline/timeline.js'
+import type { DirectConnections } from './direct-connections.js'
 import { nameOf } from './errors.js'
 import { MajoritySession } from './majority-session.js'
 
@@ -30,18 +31,22 @@ const serverSelectionTimeoutMs = 1000
 const heartbeatMs = 30_000
 
 interface Surroundings {
+  readonly cluster: SimulatedCluster
+  readonly direct: DirectConnections
   readonly sets: ReplicaSets
   /** Unanswered commands as texts. */
   readonly waiting: Set<string>
   readonly timeline: Timeline | null
 }
 
-export function connect(cluster: SimulatedCluster, name: string, { sets, waiting, timeline }: Surroundings): SwarmPort {
+export function connect(world: Surroundings, name: string, login: Login | null): SwarmPort {
+  const { cluster, direct, sets, waiting, timeline } = world
   const { mongos } = cluster
   const session = sets.areSeveral ? new MajoritySession() : null
   const client = createClient(cluster, {
     serverSelectionTimeoutMs,
     heartbeatMs,
+    ...(login === null ? {} : { login }),
   })
   let sent = 0
   const viaRouter = async (command: Document, to: Address | null): Promise<Reply> =>
@@ -50,9 +55,9 @@ export function connect(cluster: SimulatedCluster, name: string, { sets, waiting
     const member = sets.isSet(to) ? await sets.primaryOf(to) : to
     if (member === null) return null
     try {
-      return decode(await cluster.command(encode(command), { to: member }), { promoteLongs: true })
+      return await direct.run(command, member)
     } catch (error) {
-      if (error instanceof RequestFailedError) return null
+      if (error instanceof RequestFailedError || error instanceof LoginError) return null
       throw error
     }
   }
