@@ -111,7 +111,10 @@ export class SwarmWorld {
     }
   }
 
-  /** By the localhost exception. Each shard has users of its own. No other role reads all of config. */
+  /**
+   * By the localhost exception. Each shard has users of its own; no other role reads all of
+   * `config`.
+   */
   async #createAdministrator({ user, password, source }: Login): Promise<void> {
     const { mongos, shards } = this.cluster
     const command = {
