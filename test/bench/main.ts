@@ -7,6 +7,9 @@ import { benches } from './benches.js'
 import { runCompare } from './compare/command.js'
 import { writePage } from './page/command.js'
 
+// Children end with this process, but only if it ends by itself.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
 if (process.argv[2] === 'compare') process.exit(await runCompare(process.argv.slice(3)))
 if (process.argv[2] === 'page') process.exit(await writePage(process.argv.slice(3)))
 

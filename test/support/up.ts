@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { childOfTest } from '@shardlab/nats/testing'
 
 const bin = fileURLToPath(new URL('../../../packages/shardlab/bin/shardlab.js', import.meta.url))
 
@@ -26,7 +27,9 @@ export const up = (...args: string[]): Promise<RunningUp> => upFrom(bin, ...args
 
 /** As {@link up}, with the executable of another checkout. */
 export async function upFrom(executable: string, ...args: string[]): Promise<RunningUp> {
-  const child = spawn(process.execPath, [executable, 'up', '--json', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = childOfTest(
+    spawn(process.execPath, [executable, 'up', '--json', ...args], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
   let output = ''
   const ready = await new Promise<Ready>((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { NatsServer } from '@shardlab/nats/testing'
+import { childOfTest, NatsServer } from '@shardlab/nats/testing'
 
 const bin = fileURLToPath(new URL('../../../../packages/shardlab/bin/shardlab.js', import.meta.url))
 
@@ -28,9 +28,8 @@ export class HostProcesses implements AsyncDisposable {
   /** The last one reaches NATS through the proxy. */
   async run(name: string, { isBehindProxy = name === 'H3' } = {}): Promise<void> {
     const port = isBehindProxy ? this.#proxy.port : this.server.port
-    const child = spawn(process.execPath, [bin, 'host', '--nats', `nats://127.0.0.1:${port}`, '--name', name], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    const args = [bin, 'host', '--nats', `nats://127.0.0.1:${port}`, '--name', name]
+    const child = childOfTest(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }))
     this.#processes.set(name, child)
     for await (const text of child.stdout as AsyncIterable<Buffer>) if (text.toString().includes('offers')) break
     child.stdout.resume()

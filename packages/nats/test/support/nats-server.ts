@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { childOfTest } from './child-of-test.js'
 
 /** Debian installs it where only root looks for programs. */
 const places = ['nats-server', '/usr/sbin/nats-server']
@@ -63,7 +64,7 @@ export class NatsServer {
   async #begin(port: number): Promise<void> {
     const file = join(this.#folder, 'nats.conf')
     writeFileSync(file, `listen: "127.0.0.1:${port}"\n${this.#config}`)
-    this.#process = spawn(program!, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#process = childOfTest(spawn(program!, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] }))
     let text = ''
     for await (const line of createInterface({ input: this.#process.stderr! })) {
       text += `${line}\n`

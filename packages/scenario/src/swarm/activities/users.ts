@@ -50,7 +50,7 @@ export class Users extends Activity {
     if (user === undefined) {
       const created = { password: `secret ${number}`, role: pick(random, roles) }
       const command = { createUser: name, pwd: created.password, roles: [created.role], $db: db }
-      await this.#do(client, name, command, [codes.userExists])
+      await this.#do(client, name, command, [codes.userExists, codes.duplicateKey])
       this.#users.set(name, created)
       this.count('createUser')
     } else if (random.chance(1, 3)) {
