@@ -6,7 +6,7 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
 
-/** Ends the child when this process ends, for example after a failed test or an interrupted bench. */
+/** Ends the child when this process ends, as after a failed test or an interrupted bench. */
 export function childOfTest<C extends ChildProcess>(child: C): C {
   children.add(child)
   child.once('exit', () => children.delete(child))
