@@ -244,6 +244,17 @@ t.test('a fault whose answer is cut is applied once, and is no error', async (t)
   t.equal(report.endCheck.ok, true, report.endCheck.examples.join('; '))
 })
 
+t.test('a short crash of the only router has an end on the timeline', async (t) => {
+  await using cluster = await ShardedCluster.start({ runtime: 'inline', shards: 1 })
+  const report = await runLoad({
+    ...{ ...small(), uri: cluster.uri, engine: 'wire', workload: 'a', operations: 20_000 },
+    faults: ['crash mongos01 for 50ms'],
+  })
+  const { atSecs, untilSecs } = report.marks[0]!
+  t.equal(Math.round((untilSecs! - atSecs) * 1000), 50)
+  t.equal(report.endCheck.ok, true, report.endCheck.examples.join('; '))
+})
+
 t.test('a crash of a shard causes errors with codes and loses no acknowledged write', async (t) => {
   await using cluster = await ShardedCluster.start({
     ...{ runtime: 'inline', shards: 2, balancerRoundIntervalMs: 2 ** 31 - 1, findReplicaSetHostTimeoutMs: 50 },

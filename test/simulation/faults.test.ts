@@ -102,12 +102,13 @@ t.test('heal ends all faults and cancels scheduled ones', async (t) => {
 t.test('the command shardlab applies, lists and heals faults', async (t) => {
   const cluster = await start(t)
   const crash = await admin(cluster, { shardlab: 'apply', fault: 'crash shard02 for 1h' }, 'mongos02')
-  t.match(crash, { id: /^[2-9a-z]{8}$/, ok: 1 })
+  t.match(crash, { id: /^[2-9a-z]{8}$/, beginsAt: new Date(cluster.now()), healsAt: Date, ok: 1 })
+  t.equal(crash['healsAt'] - crash['beginsAt'], 3_600_000)
   const drop = await admin(cluster, {
     shardlab: 'apply',
     fault: { verb: 'drop', link: { from: 'mongos02', to: 'config' }, first: 3 },
   })
-  t.match(drop, { id: /^[2-9a-z]{8}$/, ok: 1 })
+  t.match(drop, { id: /^[2-9a-z]{8}$/, healsAt: null, ok: 1 })
   const first = crash['id'] as string
   const second = drop['id'] as string
   t.match(await admin(cluster, { shardlab: 'list' }), {

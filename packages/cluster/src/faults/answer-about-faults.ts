@@ -2,6 +2,7 @@ import type { Address, ReplyOf, RequestOf } from '@shardlab/actor'
 import { decode, type Document } from '@shardlab/bson'
 import { replyOf } from '../answer-command.js'
 import { OptionError } from '../option-error.js'
+import type { AppliedFault } from './applied-fault.js'
 import type { FaultInput } from './fault-data.js'
 import type { Faults } from './faults.js'
 
@@ -20,15 +21,10 @@ async function run(faults: Faults, verb: string, command: Document, from: Addres
       return applyOnce(faults, faultOf(command['fault']), command['requestId'], from)
     case 'list':
       return {
-        faults: faults.list().map(({ id, fault, state, members, beginsAtMs, healsAtMs, strikes }) => ({
-          id,
-          fault,
-          state,
-          members,
-          beginsAt: new Date(beginsAtMs),
-          healsAt: healsAtMs === null ? null : new Date(healsAtMs),
-          strikes,
-        })),
+        faults: faults.list().map((each) => {
+          const { id, fault, state, members, strikes } = each
+          return { id, fault, state, members, ...timesOf(each), strikes }
+        }),
       }
     case 'heal':
       return { healed: await faults.healInBackground(idOf(command['id'])) }
@@ -39,18 +35,30 @@ async function run(faults: Faults, verb: string, command: Document, from: Addres
   }
 }
 
-type Applying = Promise<{ readonly id: string }>
+const timesOf = ({ beginsAtMs, healsAtMs }: AppliedFault) => ({
+  beginsAt: new Date(beginsAtMs),
+  healsAt: healsAtMs === null ? null : new Date(healsAtMs),
+})
+
+type Applying = Promise<Document>
 
 /** Of the newest requests, in the order of their arrival. */
 const requests = new WeakMap<Faults, Map<string, Applying>>()
 const requestsMax = 1000
 
+/** A fault that is over at once has no times. */
+async function apply(faults: Faults, fault: FaultInput | string, from: Address): Promise<Document> {
+  const { id } = await faults.applyInBackground(fault, from)
+  const listed = faults.list().find((each) => each.id === id)
+  return listed === undefined ? { id } : { id, ...timesOf(listed) }
+}
+
 function applyOnce(faults: Faults, fault: FaultInput | string, requestId: unknown, from: Address): Applying {
-  if (requestId === undefined) return faults.applyInBackground(fault, from)
+  if (requestId === undefined) return apply(faults, fault, from)
   if (typeof requestId !== 'string') throw new OptionError('requestId must be a text that no other request has.')
   const known = requests.get(faults) ?? new Map<string, Applying>()
   requests.set(faults, known)
-  const applying = known.get(requestId) ?? faults.applyInBackground(fault, from)
+  const applying = known.get(requestId) ?? apply(faults, fault, from)
   known.set(requestId, applying)
   if (known.size > requestsMax) known.delete([...known.keys()][0]!)
   return applying

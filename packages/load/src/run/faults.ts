@@ -96,13 +96,14 @@ export function scheduleFaults(
   }
   const list = async (): Promise<Document[]> => (await ask({ shardlab: 'list' }))['faults'] as Document[]
   /** A repeated request with the same id applies nothing again. */
-  const applied = async (fault: string): Promise<string> =>
-    (await ask({ shardlab: 'apply', fault, requestId: randomUUID() }))['id'] as string
+  const applied = (fault: string): Promise<Document> => ask({ shardlab: 'apply', fault, requestId: randomUUID() })
   const apply = async ({ text }: PlannedFault): Promise<void> => {
-    const id = await applied(text)
-    const atSecs = nowSecs()
-    // A fault that ends at once, such as a restart, is not listed.
-    const { beginsAt, healsAt } = (await list()).find((fault) => fault['id'] === id) ?? {}
+    const askedAtSecs = nowSecs()
+    // A fault that ends at once, such as a restart, has no times.
+    const { id, beginsAt, healsAt } = await applied(text)
+    // The only router may answer after the fault.
+    const isOver = healsAt instanceof Date && nowSecs() - askedAtSecs > (healsAt.getTime() - beginsAt.getTime()) / 1000
+    const atSecs = isOver ? askedAtSecs : nowSecs()
     const lastsSecs =
       healsAt instanceof Date ? (healsAt.getTime() - (beginsAt as Date).getTime()) / 1000 : Number.POSITIVE_INFINITY
     marks.push({ id, text, atSecs, untilSecs: healsAt === undefined ? null : atSecs + lastsSecs })

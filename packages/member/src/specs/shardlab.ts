@@ -2,8 +2,10 @@
  * `{ shardlab: verb, … }` on admin acts on the emulated cluster as a whole, for clients in any
  * language. Servers have no such command.
  *
- * - `apply` takes `fault`, a text or a document. With a `requestId`, it may be repeated through
- *   another member: the fault can end the one that receives the command.
+ * - `apply` takes `fault`, a text or a document, and replies with `id` and, unless the fault is
+ *   over, with `beginsAt` and `healsAt`, which is null for a fault without an end. With a
+ *   `requestId`, it may be repeated through another member: the fault can end the one that receives
+ *   the command.
  * - `heal` takes `id`, without which it heals all faults; `reached` takes `id` and waits until a
  *   member reaches the step of the fault.
  * - `restore` takes the `id` of a snapshot; so may `fork`, with `port` and `host`; `discard` takes
