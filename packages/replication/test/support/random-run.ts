@@ -2,6 +2,9 @@ import { CommandError } from '@shardlab/bson'
 import {
   configDocument,
   defaultSettings,
+  isVoter,
+  majorityVoteCount,
+  writeMajorityCount,
   type MemberConfig,
   type ReplicaSetConfig,
   type ReplicationCoordinator,
@@ -154,7 +157,20 @@ function safeChange(set: SimulatedSet, coordinator: ReplicationCoordinator, rand
   const document = configDocument({ ...config, version: config.version + 1, members }, set.rules, true)
   const options = { force: false, isConfigServer: false, sharding: 'shard', defaultWriteConcern: null } as const
   const next = coordinator.commands.reconfigure(set.nowMs, document, options)
-  return next instanceof CommandError ? null : next
+  return next instanceof CommandError || !quorumsMeet(config, next) || !quorumsMeet(next, config) ? null : next
+}
+
+/**
+ * Whether each majority of votes of the first configuration has a member of each write majority of
+ * the other. The server does not ask for it: after the removal of a member that leaves a primary
+ * and an arbiter, the primary alone is a write majority, while the others may still elect another.
+ */
+function quorumsMeet(elects: ReplicaSetConfig, writes: ReplicaSetConfig): boolean {
+  const voters = new Set(elects.members.filter(isVoter).map(({ id }) => id))
+  const writers = writes.members.filter((member) => isVoter(member) && !member.arbiterOnly)
+  const elsewhere = writers.filter(({ id }) => !voters.has(id)).length
+  const common = Math.max(0, writeMajorityCount(writes) - elsewhere)
+  return voters.size - common < majorityVoteCount(elects)
 }
 
 /** Without the rule about voters, a primary in a minority could form a majority of its own. */
