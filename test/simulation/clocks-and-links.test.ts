@@ -85,6 +85,21 @@ function timeOf({ operationTime }: Document): bigint {
   return (operationTime as { toBigInt(): bigint }).toBigInt()
 }
 
+t.test('a clock that is set back during a resharding does not prolong it', async (t) => {
+  const cluster = await start(t)
+  t.match(await insert(cluster, -1, 1), { n: 2 })
+  await cluster.faults.apply('jump clock of config by 10m')
+  const { id } = await cluster.faults.apply('hold at config.resharding.cloned')
+  const command = { reshardCollection: ns, key: { _id: 1 }, numInitialChunks: 1, $db: 'admin' }
+  const resharding = cluster.commandInBackground(encode(command))
+  await cluster.faults.reached(id)
+  await cluster.faults.apply('jump clock of config by -10m')
+  await cluster.faults.heal(id)
+  const beganMs = cluster.now()
+  t.match(decode(await cluster.during(resharding)), { ok: 1 })
+  t.ok(cluster.now() - beganMs < 60_000)
+})
+
 t.test('a slow link slows a migration in proportion to its bytes', async (t) => {
   const cluster = await start(t)
   const padding = 'x'.repeat(10_000)

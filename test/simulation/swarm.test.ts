@@ -67,6 +67,7 @@ const foundWithSets: Readonly<Record<number, string>> = {
   455_000_758: 'a primary of an old term used a placement that only the new one has',
   500_000_286: 'a primary continued a movePrimary by a record that was rolled back later',
   510_001_214: 'the record of a write that was rolled back moved with its range',
+  560_000_213: 'a resharding waited for a clock that had been set back',
   540_006_980: 'a client did not learn the cluster time of the reply that refused its handshake',
 }
 

@@ -287,9 +287,14 @@ export class ReshardingCoordinator {
   /** Server: reshardingMinimumOperationDurationMillis. */
   async #awaitDuration(): Promise<void> {
     const { context, parameters } = this.#catalog.node
-    const untilMs = this.#operation.startedAtMs + parameters.number('reshardingMinimumOperationDurationMillis')
-    while (!this.#isHurried && context.now() < untilMs)
-      await context.sleep(Math.min(retryPauseMs, untilMs - context.now()), this.#abort.signal)
+    const durationMs = parameters.number('reshardingMinimumOperationDurationMillis')
+    // A clock that has been set back since the start does not make it longer.
+    let leftMs = Math.min(durationMs, this.#operation.startedAtMs + durationMs - context.now())
+    while (!this.#isHurried && leftMs > 0) {
+      const pauseMs = Math.min(retryPauseMs, leftMs)
+      await context.sleep(pauseMs, this.#abort.signal)
+      leftMs -= pauseMs
+    }
   }
 
   async #transition(changes: Partial<ReshardingOperation> & { readonly state: CoordinatorState }): Promise<void> {
