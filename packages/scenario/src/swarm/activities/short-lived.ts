@@ -1,7 +1,7 @@
 /** Creates, moves, renames, drops and recreates collections. Dropped documents must stay gone. */
 import type { Random } from '@shardlab/actor'
 import type { Code } from '../client/errors.js'
-import type { SwarmClient } from '../client/swarm-client.js'
+import type { AnsweredCommand, SwarmClient } from '../client/swarm-client.js'
 import { pick } from '../draw.js'
 import { finding } from '../finding.js'
 import { Activity } from './activity.js'
@@ -12,11 +12,14 @@ const livesMax = 12
 export class ShortLived extends Activity {
   readonly name = 'short-lived'
   #rounds = 0
+  /** Counts commands that were repeated: an attempt without answer may be executed rounds later. */
+  #generation = 0
+  #mayLoseDatabase = false
 
   async run(): Promise<void> {
     const random = this.world.random.fork('short lives')
     const client = this.world.client('short lives')
-    for (let i = 0; i < livesMax && this.world.pace.isAnyClientWorking; i++) {
+    for (let i = 0; i < livesMax && this.world.pace.isAnyClientWorking && !this.#mayLoseDatabase; i++) {
       await this.#live(client, random)
       await client.pause(100)
     }
@@ -25,7 +28,8 @@ export class ShortLived extends Activity {
   async #live(client: SwarmClient, random: Random): Promise<void> {
     const round = ++this.#rounds
     const { droppingMissingCollection } = this.world.behaviours
-    let ns = 'fleeting'
+    const suffix = this.#generation === 0 ? '' : this.#generation
+    let ns = `fleeting${suffix}`
     const isSharded = random.chance(2, 3)
     if (isSharded) {
       const key = random.chance(1, 2) ? { _id: 'hashed' } : { _id: 1 }
@@ -57,21 +61,26 @@ export class ShortLived extends Activity {
       await client.once({ moveChunk: `short.${ns}`, find, to, $db: 'admin' })
     }
     if ((!isSharded || this.world.behaviours.shardedCollectionsCanBeRenamed) && random.chance(1, 2)) {
-      await client.untilDone({ renameCollection: `short.${ns}`, to: 'short.renamed', dropTarget: true, $db: 'admin' }, [
-        codes.namespaceNotFound,
-      ])
+      const to = `renamed${suffix}`
+      const command = { renameCollection: `short.${ns}`, to: `short.${to}`, dropTarget: true, $db: 'admin' }
+      this.#note(await client.untilDone(command, [codes.namespaceNotFound]))
       await this.#expect(client, ns, 0, `under the old name in round ${round}`)
-      ns = 'renamed'
+      ns = to
     }
     await this.#expect(client, ns, documents.length, `before drop in round ${round}`)
     if (random.chance(1, 4)) {
-      await client.untilDone({ dropDatabase: 1, $db: 'short' })
+      const { attempts } = await client.untilDone({ dropDatabase: 1, $db: 'short' })
+      this.#mayLoseDatabase = attempts > 1
     } else {
       const missing = droppingMissingCollection === 'fails without code' ? undefined : codes.namespaceNotFound
-      await client.untilDone({ drop: ns, $db: 'short' }, [missing])
+      this.#note(await client.untilDone({ drop: ns, $db: 'short' }, [missing]))
     }
     await this.#expect(client, ns, 0, `after drop in round ${round}`)
     this.count('short life')
+  }
+
+  #note({ attempts }: AnsweredCommand): void {
+    if (attempts > 1) this.#generation++
   }
 
   async #expect(client: SwarmClient, ns: string, count: number, when: string): Promise<void> {
