@@ -1,7 +1,18 @@
 /** The cases are those of the server's tests of doc_validation_error. */
 import type { Document } from '@shardlab/bson'
 import t from 'tap'
-import { details } from './support/validated.js'
+import { details, validated } from './support/validated.js'
+
+t.test('details compare strings by the collation of the collection', async (t) => {
+  const collation = { locale: 'en', strength: 2 }
+  const node = await validated({ $and: [{ a: 'x' }, { b: 1 }] }, { collation })
+  const reply = await node.run({ insert: 'c', documents: [{ _id: 1, a: 'X', b: 2 }] })
+  const { clausesNotSatisfied: clauses } = reply['writeErrors'][0].errInfo.details
+  t.same(
+    clauses.map(({ index }: Document) => index),
+    [1],
+  )
+})
 
 t.test('query operators have details of a failure', async (t) => {
   const comparison = (

@@ -50,6 +50,12 @@ export interface EvaluationContext {
   clusterTime?(): readonly [seconds: number, increment: number]
 }
 
+/** @throws CommandError the error, when nothing receives it */
+export function reportFoldError({ onFoldError }: Pick<EvaluationContext, 'onFoldError'>, error: CommandError): void {
+  if (onFoldError === undefined) throw error
+  onFoldError(error)
+}
+
 /** For what the server only parses: a constant that fails does so when it is evaluated. */
 export function withoutOptimization(context: EvaluationContext): EvaluationContext {
   return { ...context, onFoldError: () => {} }

@@ -3,10 +3,10 @@
  * collection_write_path.cpp, document_validation.h.
  */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
-import { compileFilter, withoutOptimization, type EvaluationContext, type Filter } from '@shardlab/query'
+import { compileFilter, type EvaluationContext, type Filter } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
-import { withCollation } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
+import { validatorEvaluation } from './check-validator.js'
 import { validationErrorDetails } from './error-details.js'
 
 export interface ValidationRequest {
@@ -17,6 +17,8 @@ export interface ValidationRequest {
 
 interface Validator {
   readonly filter: Filter
+  /** An expression that cannot be evaluated is an error. Otherwise it is not satisfied. */
+  readonly raisesErrors: boolean
   readonly isModerate: boolean
   readonly warns: boolean
 }
@@ -40,11 +42,10 @@ export function checkDocument(
 ): void {
   const validator = validatorOf(host, collection)
   if (validator === null || request.bypass === true) return
-  const { filter, isModerate, warns } = validator
-  const { validationErrorsHaveDetails: hasDetails } = host.behaviours
-  if (matches(filter, document, hasDetails)) return
+  const { isModerate, warns } = validator
+  if (matches(validator, document)) return
   const before = request.before ?? null
-  if (isModerate && before !== null && !matches(filter, before, hasDetails)) return
+  if (isModerate && before !== null && !matches(validator, before)) return
   const id = findField(document, '_id')
   if (warns) {
     host.context.log('warn', 'Document would fail validation', { namespace: collection.ns })
@@ -70,25 +71,22 @@ function compile(host: NodeHost, options: Uint8Array): Validator | null {
   const expression = findField(options, 'validator')
   const level = findField(options, 'validationLevel')?.asString() ?? 'strict'
   if (expression === undefined || level === 'off') return null
-  const collated = withCollation(evaluationOf(host), undefined, findField(options, 'collation')?.slice() ?? null)
   return {
-    filter: compileFilter(expression.slice(), collated),
+    filter: compileFilter(expression.slice(), evaluationOf(host, options)),
+    raisesErrors: !host.behaviours.validationErrorsHaveDetails,
     isModerate: level === 'moderate',
     warns: findField(options, 'validationAction')?.asString() === 'warn',
   }
 }
 
-/** Validators outlive commands. Server: the ExpressionContext of CollectionImpl::parseValidator. */
-function evaluationOf(host: NodeHost): EvaluationContext {
-  return { ...withoutOptimization(host.evaluation()), lacksRuntimeConstants: true }
-}
+const evaluationOf = (host: NodeHost, options: Uint8Array): EvaluationContext =>
+  validatorEvaluation(host, findField(options, 'collation')?.slice() ?? null)
 
-/** @param hasDetails an expression that cannot be evaluated counts as not satisfied */
-function matches(filter: Filter, document: Uint8Array, hasDetails: boolean): boolean {
+function matches({ filter, raisesErrors }: Validator, document: Uint8Array): boolean {
   try {
     return filter.matches(document)
   } catch (error) {
-    if (hasDetails && error instanceof CommandError) return false
+    if (!raisesErrors && error instanceof CommandError) return false
     throw error
   }
 }
@@ -104,6 +102,6 @@ function failure(
   const extra = new DocumentWriter(512).startDocument('errInfo')
   if (id !== undefined) extra.value('failingDocumentId', id)
   const validator = findField(options, 'validator')!.slice()
-  extra.fields(validationErrorDetails(validator, document, evaluationOf(host))).end()
+  extra.fields(validationErrorDetails(validator, document, evaluationOf(host, options))).end()
   return new CommandError('DocumentValidationFailure', message, { extra: extra.finish() })
 }

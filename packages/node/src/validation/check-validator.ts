@@ -1,6 +1,6 @@
 /** Server: CollectionImpl::parseValidator, checkValidatorCanBeUsedOnNs. */
 import { CommandError, isEmptyDocument } from '@shardlab/bson'
-import { compileFilter, validatorFilterFeatures, withoutOptimization } from '@shardlab/query'
+import { compileFilter, validatorFilterFeatures, withoutOptimization, type EvaluationContext } from '@shardlab/query'
 import { withCollation, splitNamespace } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 
@@ -18,9 +18,11 @@ export function checkValidator(node: NodeHost, ns: string, validator: Uint8Array
       'InvalidOptions',
       `Document validators are not allowed on collection ${ns} in the ${db} internal database`,
     )
-  compileFilter(
-    validator,
-    withCollation(withoutOptimization(node.evaluation()), undefined, collation),
-    validatorFilterFeatures,
-  )
+  compileFilter(validator, validatorEvaluation(node, collation), validatorFilterFeatures)
+}
+
+/** Without the time of a command, because validators outlive commands. */
+export function validatorEvaluation(node: NodeHost, collation: Uint8Array | null): EvaluationContext {
+  const context = { ...withoutOptimization(node.evaluation()), lacksRuntimeConstants: true }
+  return withCollation(context, undefined, collation)
 }

@@ -1,6 +1,6 @@
 import { BsonType, CommandError, RawValue, readInt32, type StringComparator } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
-import type { EvaluationContext } from '../context.js'
+import { reportFoldError, type EvaluationContext } from '../context.js'
 import { newestLanguage } from '../language/language.js'
 import { fieldPath } from '../path/field-path.js'
 import { anyElement, anyValue, anyValueBelow, positionInOutermostArray, type ValueTest } from '../path/walk.js'
@@ -139,13 +139,11 @@ function compileAnd(
 /** Each level of the tree adds its context. Server: MatchExpression::optimize. */
 function failingToOptimize(context: EvaluationContext, levels: number): EvaluationContext {
   if (!(context.language ?? newestLanguage).filterErrorsNameOptimization) return context
-  const { onFoldError = raise } = context
   const causes = 'Failed to optimize expression :: caused by :: '.repeat(levels)
-  return { ...context, onFoldError: ({ code, message }) => onFoldError(new CommandError(code, `${causes}${message}`)) }
-}
-
-function raise(error: CommandError): never {
-  throw error
+  return {
+    ...context,
+    onFoldError: ({ code, message }) => reportFoldError(context, new CommandError(code, `${causes}${message}`)),
+  }
 }
 
 /** For a predicate on one path, or its negation; null: the table cannot test it. */

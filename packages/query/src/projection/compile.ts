@@ -13,7 +13,7 @@ import { compileExpression } from '../aggregation/expressions/compile.js'
 import { metadataError } from '../aggregation/expressions/operators/unavailable.js'
 import { expressionOperators } from '../aggregation/expressions/table.js'
 import { checkFieldPath } from '../aggregation/expressions/field-path.js'
-import { findOperator, type EvaluationContext } from '../context.js'
+import { findOperator, reportFoldError, type EvaluationContext } from '../context.js'
 import { pathNodes } from '../filter/ast.js'
 import type { Filter } from '../filter/compile.js'
 import { newestLanguage } from '../language/language.js'
@@ -173,7 +173,7 @@ class ProjectionParser {
         `${syntax} :: Location${findError.code}: ${findError.message} :: The given syntax did not match the expression $slice syntax. :: caused by :: ${error.message}`,
       )
     }
-    if (foldError !== undefined) (this.#context.onFoldError ?? raise)(foldError)
+    if (foldError !== undefined) reportFoldError(this.#context, foldError)
   }
 
   #literal(path: string, name: string, value: RawValue): void {
@@ -267,10 +267,6 @@ class ProjectionParser {
     this.#positional = filter
     this.#include(given)
   }
-}
-
-function raise(error: CommandError): never {
-  throw error
 }
 
 function hasMoreFields(document: Uint8Array): boolean {

@@ -9,7 +9,7 @@ import {
   firstFieldName,
   RawValue,
 } from '@shardlab/bson'
-import { findOperator, unboundVariable, type EvaluationContext } from '../../context.js'
+import { findOperator, reportFoldError, unboundVariable, type EvaluationContext } from '../../context.js'
 import { dateValue, timestampValue } from '../../values/build.js'
 import { computed, constant, type Expression, type ExpressionCompiler, type Frame } from './expression.js'
 import { checkFieldPath, fieldPathExpression, valueAt } from './field-path.js'
@@ -150,11 +150,7 @@ export function compileOperator(name: string, argument: RawValue, self: Expressi
     throw new CommandError(code, `${text} '${name}'`)
   }
   const expression = operator.compile(argument, self)
-  if (expression.foldError !== undefined) {
-    const { onFoldError } = self.context
-    if (onFoldError === undefined) throw expression.foldError
-    onFoldError(expression.foldError)
-  }
+  if (expression.foldError !== undefined) reportFoldError(self.context, expression.foldError)
   return expression
 }
 
