@@ -125,6 +125,17 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
 
     await show(page, 'Collections')
     await page.locator('.summary', { hasText: /the hottest chunk has \d+(\.\d)? % of the operations/ }).waitFor()
+    await page.locator('select.heat').selectOption('bytes')
+    await page.locator('.summary', { hasText: 'the largest chunk has 5.0 % of the bytes' }).waitFor()
+    await page.locator('canvas.chunks').focus()
+    await page.keyboard.press('End')
+    await page.getByText('It has 5.0 % of the bytes: 10 documents, 3.38 KB.').waitFor()
+    t.match(
+      await page.locator('table.chunk-table tbody tr').last().innerText(),
+      /customer: 190\s+MaxKey\s+shard0\d\s+3\.38 KB \(5\.0 %\)/,
+    )
+    await page.locator('select.heat').selectOption('operations')
+    await page.getByText(/It has \d+(\.\d)? % of the operations\./).waitFor()
 
     await show(page, 'Data')
     const [chunk] = await client.db('config').collection('chunks').find({ 'min.customer': 10 }).toArray()

@@ -13,7 +13,7 @@ import { replyOf } from './answer-command.js'
 import { copyVerbs, type WireCopies } from './copies/wire-copies.js'
 import { answerAboutFaults } from './faults/answer-about-faults.js'
 import type { Faults } from './faults/faults.js'
-import type { ReadCluster } from './live/documents-by-shard.js'
+import type { ReadCluster } from './live/asked-shards.js'
 import { eventVerbs, type LiveStream } from './live/live-stream.js'
 import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
@@ -43,8 +43,8 @@ const handlers: {
       return options === null
         ? replyOf(refuseMembership)
         : answerAboutMembership({ runtime, faults, options }, request, from)
-    if (request.verb === 'documents')
-      return documents({ runtime, topology: options?.topology ?? 'standalone' }, request)
+    const reader = readers.get(request.verb)
+    if (reader !== undefined) return reader({ runtime, topology: options?.topology ?? 'standalone' }, request)
     if (rollbackFileVerbs.has(request.verb)) return answerAboutRollbackFiles(runtime, request)
     if (!copyVerbs.has(request.verb)) return answerAboutFaults(faults, request, from)
     return copies === null ? replyOf(refuseToCopy) : copies.answer(request)
@@ -66,14 +66,13 @@ export function outsideActor(parts: () => ClusterParts): Actor {
   }
 }
 
-/** Loaded on demand: only dashboards ask for documents. */
-async function documents(
-  cluster: ReadCluster,
-  request: RequestOf<'cluster.command'>,
-): Promise<ReplyOf<'cluster.command'>> {
-  const { answerAboutDocuments } = await import('./live/documents-by-shard.js')
-  return answerAboutDocuments(cluster, request)
-}
+type Reader = (cluster: ReadCluster, request: RequestOf<'cluster.command'>) => Promise<ReplyOf<'cluster.command'>>
+
+/** Loaded on demand: only dashboards ask for them. */
+const readers = new Map<string, Reader>([
+  ['documents', async (...asked) => (await import('./live/documents-by-shard.js')).answerAboutDocuments(...asked)],
+  ['chunkSizes', async (...asked) => (await import('./live/chunk-sizes.js')).answerAboutChunkSizes(...asked)],
+])
 
 async function refuseMembership(): Promise<never> {
   throw new OptionError('each member is a process of its own here: start or end one.')

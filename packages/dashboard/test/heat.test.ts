@@ -1,5 +1,6 @@
 import t from 'tap'
-import { heatOf } from '../src/page/heat.js'
+import { sizesIn } from '../src/page/chunk-sizes.js'
+import { bytesHeatOf, heatOf } from '../src/page/heat.js'
 import type { LiveChunk, LiveOperations } from '../src/index.js'
 
 const chunks: LiveChunk[] = ['10', '20', '30', '40'].map((key) => ({ key, min: '{}', shard: 'shard01' }))
@@ -45,4 +46,22 @@ t.test('without operations there is no heat', async (t) => {
   t.equal(heatOf('a.b', chunks, []).most, 0)
   t.equal(heatOf('a.b', [], [event(1, [['a.b', [['10', '10']]]])]).most, 0)
   t.equal(heatOf('a.b', chunks, [event(1, [['a.b', [['05', '05']]]])]).most, 0, 'a key before all chunks')
+})
+
+t.test('chunks have the share of the bytes that they hold', async (t) => {
+  const shard = (name: string, bytes: Readonly<Record<string, number>>, error: string | null = null) => ({
+    ...{ shard: name, keys: Object.keys(bytes), bytes: Object.values(bytes), error },
+    documents: Object.values(bytes).map((each) => each / 10),
+  })
+  const sizes = sizesIn([
+    shard('shard01', { '10': 100, '20': 50 }),
+    shard('shard02', { '20': 50, '40': 250 }),
+    shard('shard03', {}, 'the shard is down'),
+  ])
+  t.same([...sizes.documents.values()], [10, 5, 25], 'a chunk that moved between the answers counts once')
+  t.same(sizes.errors, ['No sizes of shard03: the shard is down.'])
+  const heat = bytesHeatOf(chunks, sizes.bytes)
+  t.same([...heat.shares], [0.25, 0.125, 0, 0.625])
+  t.match(heat, { of: 'bytes', most: 0.625 })
+  t.equal(bytesHeatOf(chunks, new Map()).most, 0)
 })

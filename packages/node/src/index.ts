@@ -19,6 +19,8 @@ export {
   startWithOldestFeatureCompatibilityVersion,
 } from './parameters/feature-compatibility.js'
 export { changeQuerySettings } from './query-settings/change-settings.js'
+export { addKeys, catchUpKeys } from './read/catch-up-keys.js'
+export { inTurns, type SteppedWork } from './read/in-turns.js'
 export { sampledQueriesNs } from './read/sources/list-sampled-queries.js'
 export type { CollectionSizes, KeyBounds } from './statistics/collection-sizes.js'
 export {

@@ -17,19 +17,20 @@ function killLater(node: NodeUnderTest, name: string): void {
   })
 }
 
-t.test('validate and dbHash give up their turn, and killOp and maxTimeMS end them', async (t) => {
-  for (const command of [{ validate: 'c' }, { dbHash: 1 }]) {
+t.test('validate, dbHash and dataSize give up their turn, and killOp and maxTimeMS end them', async (t) => {
+  const range = { keyPattern: { a: 1 }, min: { a: 0 }, max: { a: 9 } }
+  for (const command of [{ validate: 'c' }, { dbHash: 1 }, { dataSize: 'test.c' }, { dataSize: 'test.c', ...range }]) {
     const [name] = Object.keys(command) as [string]
     const node = await yielding(50)
     const { turns } = node.context
-    const { timeMillis: _, ...alone } = await node.ok(command)
+    const { timeMillis: _, millis: _1, ...alone } = await node.ok(command)
     t.ok(node.context.turns - turns >= 50, `${name}: ${node.context.turns - turns} turns`)
     killLater(node, name)
     t.match(await node.run(command), { ok: 0, ...interrupted }, name)
     inTurn(node, 5, async () => void (node.context.nowMs += 1000))
     t.match(await node.run({ ...command, maxTimeMS: 500 }), { ok: 0, code: 50 }, name)
     inTurn(node, 5, () => node.ok({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }))
-    const { timeMillis: __, ...during } = await node.ok(command)
+    const { timeMillis: _2, millis: _3, ...during } = await node.ok(command)
     t.same(during, alone, `${name}: the collection as it was at the beginning`)
   }
 })

@@ -1,4 +1,4 @@
-import { exchange } from './exchange.js'
+import { exchange, type ErrorField } from './exchange.js'
 
 /**
  * A shard's part of one collection. `count` includes orphans. `orphanCount`: documents of ranges
@@ -17,4 +17,12 @@ export const statisticsExchanges = {
     { namespaces: readonly string[] },
     { collections: readonly CollectionCountsTuple[] }
   >({ namespaces: ['test.c'] }, { collections: [['test.c', 2, 1, 30]] }),
+  /**
+   * The shard's own chunks that have documents, in key order. `keys`: KeyStrings of their lower
+   * bounds in hexadecimal.
+   */
+  'shard.chunk-sizes': exchange<
+    { ns: string },
+    { keys: readonly string[]; documents: readonly number[]; bytes: readonly number[]; error: ErrorField }
+  >({ ns: 'test.c' }, { keys: ['2d02'], documents: [1], bytes: [100], error: null }),
 }

@@ -1,5 +1,5 @@
 /** The documents of a collection where they are stored, with those that shards do not own. */
-import { configAddress, ownRemote, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { ownRemote, type Address, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import {
   decode,
   documentsOf,
@@ -15,8 +15,7 @@ import type { Runtime } from '@shardlab/runtime'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import { replyOf } from '../answer-command.js'
 import { OptionError } from '../option-error.js'
-import { primaryOf } from '../sets/primary-of.js'
-import type { TopologyName } from '../topology-name.js'
+import { askShard, configPrimaryOf, configTimeoutMs, namespaceIn, shardsIn, type ReadCluster } from './asked-shards.js'
 import { patternOf, readChangedChunks } from './changed-chunks.js'
 import { hexOfKey, latestChunks, readChunks } from './live-chunks.js'
 
@@ -42,11 +41,6 @@ export interface DocumentsOfShard {
   readonly error: string | null
 }
 
-export interface ReadCluster {
-  readonly runtime: Runtime
-  readonly topology: TopologyName
-}
-
 /** Serves `{ shardlab: 'documents', ns, filter, limit }`. */
 export function answerAboutDocuments(
   cluster: ReadCluster,
@@ -64,23 +58,19 @@ export async function documentsByShard(
   { runtime, topology }: ReadCluster,
   fields: Document,
 ): Promise<DocumentsOfShard[]> {
-  if (topology !== 'sharded') throw new OptionError('documents needs a sharded cluster.')
-  const { ns, filter = '{}', limit = defaultLimit } = fields
-  if (typeof ns !== 'string' || !/^[^.]+\../.test(ns))
-    throw new OptionError('documents needs ns, such as shop.orders: a database and a collection.')
+  const { filter = '{}', limit = defaultLimit } = fields
+  const ns = namespaceIn(fields, 'documents', topology)
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMax)
     throw new OptionError(`limit is ${String(limit)}; it must be a whole number from 1 to ${limitMax}.`)
   const read = { ns, filter: parsedFilter(filter), limit: limit as number }
-  const config = await primaryOf(runtime, configAddress)
-  if (config === null) throw new OptionError('the config server is down or has no primary: restart it.')
-  const { shards } = await runtime.request(config, 'config.get-shards', {}, { timeoutMs })
+  const config = await configPrimaryOf(runtime)
+  const names = await shardsIn(runtime, config)
   const owned = await readChangedChunks(
-    (request) => runtime.request(config, 'config.get-chunks', request, { timeoutMs }),
+    (request) => runtime.request(config, 'config.get-chunks', request, { timeoutMs: configTimeoutMs }),
     ns,
     null,
   )
   const placement = owned === null ? null : placementOf(patternOf(owned.collection), owned.chunks)
-  const names = shards.map((document) => findField(document, '_id')!.asName()).sort()
   return Promise.all(names.map((shard) => documentsOn(runtime, shard, read, placement)))
 }
 
@@ -117,23 +107,17 @@ async function documentsOn(
   read: Read,
   placement: Placement | null,
 ): Promise<DocumentsOfShard> {
-  try {
-    const found = await find(runtime, shard, read)
-    const documents = found.slice(0, read.limit).map((document) => ({
-      document: toExtendedJson(document),
-      isOrphan: placement !== null && ownerOf(document, placement) !== shard,
-    }))
-    return { shard, documents, hasMore: found.length > read.limit, error: null }
-  } catch (error) {
-    if (!(error instanceof RequestFailedError) && !(error instanceof OptionError)) throw error
-    return { shard, documents: [], hasMore: false, error: error.message }
-  }
+  const { answer, error } = await askShard(runtime, shard, (primary) => find(runtime, primary, read))
+  const found = answer ?? []
+  const documents = found.slice(0, read.limit).map((document) => ({
+    document: toExtendedJson(document),
+    isOrphan: placement !== null && ownerOf(document, placement) !== shard,
+  }))
+  return { shard, documents, hasMore: found.length > read.limit, error }
 }
 
 /** As a client of the shard, which sees orphans, too. @throws OptionError, RequestFailedError */
-async function find(runtime: Runtime, shard: string, { ns, filter, limit }: Read): Promise<readonly Uint8Array[]> {
-  const primary = await primaryOf(runtime, shard)
-  if (primary === null) throw new OptionError('the shard is down or has no primary')
+async function find(runtime: Runtime, primary: Address, { ns, filter, limit }: Read): Promise<readonly Uint8Array[]> {
   const [db, collection] = [ns.slice(0, ns.indexOf('.')), ns.slice(ns.indexOf('.') + 1)]
   const body = new DocumentWriter(256)
     .string('find', collection)

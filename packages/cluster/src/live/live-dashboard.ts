@@ -14,6 +14,7 @@ import { faultForms } from '../faults/grammar.js'
 import { OptionError } from '../option-error.js'
 import { primaryOf } from '../sets/primary-of.js'
 import { timeToAdvance } from '../quantity-options.js'
+import { chunkSizes } from './chunk-sizes.js'
 import { documentsByShard } from './documents-by-shard.js'
 import type { LiveRecorder } from './live-recorder.js'
 import { bodyOfPageCommand, killOfRest, replyOfPageCommand } from './page-command.js'
@@ -98,6 +99,7 @@ function accessOf(
   connection: PageConnection,
 ): DashboardAccess {
   const client = new DumpClient(runtime, options)
+  const read = { runtime, topology: options.topology }
   const verbs: { readonly [Verb in PageVerb]: (fields: PageFields) => Promise<object> } = {
     apply: ({ fault }) => faults.apply(fault as string),
     heal: async ({ id }) => ({ healed: await faults.heal(id as string | undefined) }),
@@ -105,9 +107,8 @@ function accessOf(
     runRound: async () => ({ round: await balancer.runRound() }),
     balancerStart: async () => command('balancerStart'),
     balancerStop: async () => command('balancerStop'),
-    documents: async (fields) => ({
-      shards: await documentsByShard({ runtime, topology: options.topology }, { ...fields }),
-    }),
+    documents: async (fields) => ({ shards: await documentsByShard(read, { ...fields }) }),
+    chunkSizes: async (fields) => ({ shards: await chunkSizes(read, { ...fields }) }),
     runCommand: async (fields) => {
       const reply = await connection.send(bodyOfPageCommand(fields))
       const kill = killOfRest(reply)

@@ -16,6 +16,8 @@ export interface App {
    * @returns null: it failed
    */
   run(verb: PageVerb, fields: Readonly<Record<string, unknown>>, done: string): Promise<object | null>
+  /** Runs a command and shows nothing. @throws Error with a sentence */
+  ask(verb: PageVerb, fields: Readonly<Record<string, unknown>>): Promise<object>
   /** Shows why something was not done, at the top of the page. */
   fail(text: string): void
   /** Shows what was done, there. */

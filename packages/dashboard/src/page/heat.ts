@@ -1,4 +1,4 @@
-/** How the operations on a collection are spread over its chunks, by samples of the routers. */
+/** How the operations on a collection, or its bytes, are spread over its chunks. */
 import type { LiveChunk, LiveOperations } from '../stream/deltas.js'
 import { placeOf } from '../stream/live-state.js'
 import { memo } from './memo.js'
@@ -6,14 +6,15 @@ import { memo } from './memo.js'
 const leastShare = 1e-12
 
 export interface Heat {
-  /** Of each chunk its share of the operations; together 1, or 0 without operations. */
+  readonly of: 'operations' | 'bytes'
+  /** Of each chunk its share of the operations or bytes; together 1, or 0 if there are none. */
   readonly shares: Float64Array
   /** The largest of them. */
   readonly most: number
 }
 
 /**
- * An operation with several bounds counts for each of them in equal parts, and each bound for its
+ * By samples of the routers. An operation with several bounds counts for each of them in equal parts, and each bound for its
  * chunks in equal parts. Broadcasts say nothing about chunks.
  */
 export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonly LiveOperations[]): Heat {
@@ -45,7 +46,15 @@ export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonl
     shares[place] = share < leastShare ? 0 : share
     most = Math.max(most, shares[place]!)
   }
-  return { shares, most }
+  return { of: 'operations', shares, most }
+}
+
+/** @param bytesOf each chunk, by its key; chunks without documents are left out */
+export function bytesHeatOf(chunks: readonly LiveChunk[], bytesOf: ReadonlyMap<string, number>): Heat {
+  const bytes = Float64Array.from(chunks, ({ key }) => bytesOf.get(key) ?? 0)
+  const sum = bytes.reduce((total, each) => total + each, 0)
+  const shares = sum === 0 ? bytes : bytes.map((each) => each / sum)
+  return { of: 'bytes', shares, most: shares.reduce((most, each) => Math.max(most, each), 0) }
 }
 
 /** The chunk in which a key is; -1: before all. */

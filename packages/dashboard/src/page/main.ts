@@ -50,6 +50,7 @@ const app: App = {
     notice = { text, isError: false }
     redraw()
   },
+  ask: (verb, fields) => connection.control(verb, fields),
   async run(verb, fields, done) {
     try {
       const reply = await connection.control(verb, fields)

@@ -17,6 +17,7 @@ export const pageVerbs = [
   'balancerStart',
   'balancerStop',
   'documents',
+  'chunkSizes',
   'runCommand',
   'advance',
 ] as const

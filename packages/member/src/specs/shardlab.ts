@@ -16,6 +16,8 @@
  *   for deltas, at most `waitMs`; `close` ends the reader.
  * - `documents` takes `ns`, `filter` as Extended JSON and `limit`, and replies with documents of
  *   each shard, of which orphans are marked.
+ * - `chunkSizes` takes `ns`, and replies with the documents and bytes of each chunk that has any, by
+ *   shard.
  * - `addMember` takes `set` and starts one more member of it; `removeMember` takes `member` and
  *   forgets one that its set does not have any more.
  */
@@ -43,6 +45,7 @@ export const clusterVerbs: ClusterVerbs = {
   readRollbackFile: ['member', 'path', 'offset'],
   events: ['reader', 'after', 'waitMs', 'close'],
   documents: ['ns', 'filter', 'limit'],
+  chunkSizes: ['ns'],
   addMember: ['set'],
   removeMember: ['member'],
 }
@@ -56,7 +59,7 @@ export const shardlabSpec = {
 } as const satisfies CommandSpec
 
 export const clusterVerbsSummary =
-  'Applies, lists and heals faults (apply, list, heal) and waits for them (reached), copies the cluster (snapshot, restore, fork, copies, discard), shows the files of rollbacks (rollbackFiles, readRollbackFile), reports state and changes of the cluster (events), shows documents by shard (documents), and adds and removes members of sets (addMember, removeMember).'
+  'Applies, lists and heals faults (apply, list, heal) and waits for them (reached), copies the cluster (snapshot, restore, fork, copies, discard), shows the files of rollbacks (rollbackFiles, readRollbackFile), reports state and changes of the cluster (events), shows documents and the sizes of chunks by shard (documents, chunkSizes), and adds and removes members of sets (addMember, removeMember).'
 
 /**
  * Without this check, `{ shardlab: 'apply', fault: 'crash shard02', for: '5s' }` would crash the

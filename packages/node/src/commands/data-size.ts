@@ -10,6 +10,8 @@ import {
 } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 import { dataSizeSpec, namespaceArgument } from '@shardlab/member'
+import { catchUpKeys } from '../read/catch-up-keys.js'
+import { readInTurns, type SteppedWork } from '../read/in-turns.js'
 import { sizesOf, type KeyBounds } from '../statistics/collection-sizes.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
@@ -19,14 +21,15 @@ export const dataSize: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Returns the number and size of the documents of a collection or of a key range.',
   async run(invocation) {
-    const { args, host } = invocation
+    const { args, host, operation } = invocation
     const ns = namespaceArgument(args)
+    await catchUpKeys(host, operation, host.collection(ns))
     await host.role.enter(ns, invocation)
     const startedAtMs = host.context.now()
     const min = nonEmptyDocument(args.document('min'))
     const max = nonEmptyDocument(args.document('max'))
     if ((min === null) !== (max === null)) throw new CommandError('BadValue', 'Only one of min or max specified')
-    const collection = host.collection(ns)
+    const collection = host.collection(ns)?.snapshot()
     const estimate = args.bool('estimate') ?? false
     const whole = collection === undefined ? null : sizesOf(host, collection)
     if (collection === undefined || whole === null || whole.count === 0)
@@ -50,16 +53,39 @@ export const dataSize: CommandRow<NodeInvocation> = {
         return reply(countMax * averageBytes, countMax, startedAtMs, nowMs, estimate).bool('maxReached', true)
       return reply(reported.dataSizeBytes, reported.count, startedAtMs, nowMs, estimate)
     }
-    let size = 0
-    let objects = 0
-    for (const document of documentsBetween(collection, range)) {
-      size += estimate ? averageBytes : document.length
-      objects++
-      if ((sizeMax > 0 && size > sizeMax) || (objectsMax > 0 && objects > objectsMax))
-        return reply(size, objects, startedAtMs, host.context.now(), estimate).bool('maxReached', true)
-    }
-    return reply(size, objects, startedAtMs, host.context.now(), estimate)
+    const work = measure(documentsBetween(collection, range), {
+      documentBytes: estimate ? averageBytes : null,
+      ...{ sizeMax, objectsMax },
+    })
+    const { size, objects, isLarger } = await readInTurns(invocation, work)
+    const writer = reply(size, objects, startedAtMs, host.context.now(), estimate)
+    return isLarger ? writer.bool('maxReached', true) : writer
   },
+}
+
+interface Measuring {
+  /** Counted for each document; null: its size. */
+  readonly documentBytes: number | null
+  /** 0: no limit. */
+  readonly sizeMax: number
+  readonly objectsMax: number
+}
+
+/** Ends with the first document beyond a limit. */
+function* measure(
+  documents: Iterable<Uint8Array>,
+  { documentBytes, sizeMax, objectsMax }: Measuring,
+): SteppedWork<{ size: number; objects: number; isLarger: boolean }> {
+  let size = 0
+  let objects = 0
+  for (const document of documents) {
+    size += documentBytes ?? document.length
+    objects++
+    if ((sizeMax > 0 && size > sizeMax) || (objectsMax > 0 && objects > objectsMax))
+      return { size, objects, isLarger: true }
+    yield
+  }
+  return { size, objects, isLarger: false }
 }
 
 function nonEmptyDocument(document: Uint8Array | undefined): Uint8Array | null {

@@ -11,6 +11,7 @@ import {
 } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
+import { catchUpKeys } from '../read/catch-up-keys.js'
 import { readInTurns, type SteppedWork } from '../read/in-turns.js'
 import type { NodeInvocation } from '../host/node-host.js'
 import { onDatabase } from '@shardlab/member'
@@ -28,7 +29,8 @@ export const dbHash: CommandRow<NodeInvocation> = {
     'Returns an MD5 hash of each collection of a database, over its documents in the order of their _id, and one of the database. Not on routers.',
   fields: { collections: 'any' },
   async run(invocation) {
-    const { host, db, args } = invocation
+    const { host, db, args, operation } = invocation
+    for (const collection of host.engine.collections(db)) await catchUpKeys(host, operation, collection)
     const startedMs = host.context.now()
     const wanted = wantedCollections(args.value('collections'))
     const collections = host.engine

@@ -4,6 +4,7 @@ import { chunksNamespace, chunksOfFile, fileMd5Spec, withContext } from '@shardl
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
 import type { NodeInvocation } from '../host/node-host.js'
+import { catchUpKeys } from '../read/catch-up-keys.js'
 import { readInTurns, type SteppedWork } from '../read/in-turns.js'
 import { checkTableScan } from '../read/table-scan.js'
 
@@ -14,8 +15,9 @@ export const fileMd5: CommandRow<NodeInvocation> = {
   missing: 'partialOk',
   summary: 'Returns the MD5 hash of a file of GridFS, over its chunks on this member.',
   async run(invocation) {
-    const { args, db, host } = invocation
+    const { args, db, host, operation } = invocation
     const ns = chunksNamespace(args, db)
+    await catchUpKeys(host, operation, host.collection(ns))
     await host.role.enter(ns, invocation)
     const collection = host.collection(ns)
     const hash = new Md5()

@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { checkValidateOptions, validateSpec } from '@shardlab/member'
+import { catchUpKeys } from '../read/catch-up-keys.js'
 import { inTurns } from '../read/in-turns.js'
 import { inspectCollection, writeInspection } from '../statistics/inspect-collection.js'
 import { viewOf } from '../views/view-catalog.js'
@@ -15,6 +16,7 @@ export const validate: CommandRow<NodeInvocation> = {
   async run(invocation) {
     const { args, db, host, operation } = invocation
     const ns = `${db}.${args.collectionName(db)}`
+    await catchUpKeys(host, operation, host.collection(ns))
     await host.role.enter(ns, invocation)
     checkValidateOptions(args, host.behaviours)
     const collection = host.collection(ns)

@@ -189,7 +189,7 @@ export class AutoSplitter {
     const documents = ranges.of(collection)
     const range = await this.#rangeOf(check, documents)
     if (range === null) return null
-    const found = splitPoints(behaviours, documents, {
+    const found = await splitPoints(node, documents, {
       shardKey,
       range,
       maxChunkSizeBytes: this.#maxChunkSizeBytes!,

@@ -14,7 +14,7 @@ export const splitVectorCommand: CommandRow<NodeInvocation> = {
   deviations: ['D820'],
   summary: 'Returns shard keys at which a range of a collection can be split.',
   async run(invocation) {
-    const { args, host } = invocation
+    const { args, host, operation } = invocation
     const ns = namespaceArgument(args)
     const keyPattern = presentDocument(args, 'keyPattern')
     if (keyPattern === null) throw new CommandError(noCode, 'no key pattern found in splitVector')
@@ -33,7 +33,7 @@ export const splitVectorCommand: CommandRow<NodeInvocation> = {
     const wanted = { keyPattern, min, max, force, maxSplitPoints, maxChunkObjects, maxChunkSizeBytes, refuseEmpty }
     const collection = host.collection(ns)
     if (collection === undefined) throw new CommandError('NamespaceNotFound', 'ns not found')
-    const points = shardOf(host).ranges.of(collection).splitVector(wanted)
+    const points = await shardOf(host).ranges.of(collection).splitVector(wanted, operation)
     const writer = new DocumentWriter(256).startArray('splitKeys')
     points.forEach((point, i) => writer.document(arrayIndexName(i), point))
     return writer.end()

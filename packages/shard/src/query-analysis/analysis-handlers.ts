@@ -98,7 +98,7 @@ async function describeKey(
   if (typeof shardKey.extract(first.document) === 'string') throw arrayInKey(shardKey)
   const index = supportingIndex(collection, shardKey)
   if (index === null) return { index: null, isUnique: false, monotonicity: null, error: null }
-  const monotonicity = monotonicityOf(node, analysed, request.sampling)
+  const monotonicity = await monotonicityOf(node, analysed, request.sampling)
   return { index: index.name, isUnique: makesUnique(index, shardKey), monotonicity, error: null }
 }
 

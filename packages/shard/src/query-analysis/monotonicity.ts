@@ -1,6 +1,6 @@
 /** Server: calculateMonotonicity of analyze_shard_key_cmd_util.cpp. */
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import type { NodeHost } from '@shardlab/node'
+import { catchUpKeys, inTurns, type NodeHost, type SteppedWork } from '@shardlab/node'
 import type { Collection, Index } from '@shardlab/storage'
 import { shardKeyPrefixedIndex } from '../shard-key/shard-key-prefixed-index.js'
 import { samplingRandom } from './sampling-random.js'
@@ -17,17 +17,23 @@ const decimalPlaces = 10
  * @returns `{ recordIdCorrelationCoefficient, type }`
  * @throws CommandError 7826505 when the sample is empty
  */
-export function monotonicityOf(
+export async function monotonicityOf(
   node: NodeHost,
-  { collection, shardKey }: AnalysedKey,
+  { collection: live, shardKey }: AnalysedKey,
   sampling: Uint8Array,
-): Uint8Array {
+): Promise<Uint8Array> {
+  await catchUpKeys(node, null, live)
+  const collection = live.snapshot()
   if (collection.clustered) return monotonicity(null, 'unknown')
   if (shardKey.isHashed)
     return shardKey.hashedIndex === 0 ? monotonicity(0, 'not monotonic') : monotonicity(null, 'unknown')
   const index = shardKeyPrefixedIndex(collection, shardKey.document)
   if (index === undefined || index.multikey) return monotonicity(null, 'unknown')
-  const { recordIds, severalKeys } = sampledRecordIds(node, collection, index, shardKey.fields.length, sampling)
+  const { recordIds, severalKeys } = await inTurns(
+    node,
+    null,
+    sampledRecordIds(node, collection, index, shardKey.fields.length, sampling),
+  )
   if (recordIds.length === 0)
     throw new CommandError(7826505, 'Cannot analyze the monotonicity because the number of sampled records is zero')
   if (!severalKeys) return monotonicity(0, 'not monotonic')
@@ -42,13 +48,13 @@ function monotonicity(coefficient: number | null, type: string): Uint8Array {
   return writer.string('type', type).finish()
 }
 
-function sampledRecordIds(
+function* sampledRecordIds(
   node: NodeHost,
   collection: Collection,
   index: Index,
   fieldCount: number,
   sampling: Uint8Array,
-): { recordIds: number[]; severalKeys: boolean } {
+): SteppedWork<{ recordIds: number[]; severalKeys: boolean }> {
   const total = collection.count
   const rateGiven = findField(sampling, 'sampleRate')?.asNumber()
   const wanted =
@@ -62,6 +68,7 @@ function sampledRecordIds(
   let severalKeys = false
   const cursor = index.scanKeys(undefined, undefined, false)
   for (let recordId = cursor.next(); recordId >= 0 && recordIds.length < wanted; recordId = cursor.next()) {
+    yield
     if (rate !== 1 && random.fraction() >= rate) continue
     recordIds.push(recordId)
     if (severalKeys) continue

@@ -1,10 +1,11 @@
 /** Server: SamplingBasedSplitPolicy of initial_split_policy.cpp. */
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import { addKeys, inTurns, type NodeHost, type SteppedWork } from '@shardlab/node'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { ShardHost } from '../host/host.js'
 import { samplingRandom } from './sampling-random.js'
-import { enterAnalysis } from './analysed-collection.js'
+import { enterAnalysis, type AnalysedKey } from './analysed-collection.js'
 
 /**
  * Each owned document draws a number; those with the smallest of all shards are a random sample.
@@ -13,17 +14,23 @@ export async function sampleKeys(
   { node }: ShardHost,
   request: RequestOf<'shard.sample-keys'>,
 ): Promise<ReplyOf<'shard.sample-keys'>> {
-  const { collection, ownership, shardKey } = await enterAnalysis(node, request)
+  const analysed = await enterAnalysis(node, request)
   const sample = new SmallestDraws(request.size, samplingRandom(node))
-  const records = collection.scan()
-  for (let record = records.next(); record !== null; record = records.next()) {
-    if (ownership === null || ownership.owns(record.document)) sample.offer(record.document)
-  }
+  await inTurns(node, null, offerAll(node, analysed, sample))
   const chosen = sample.chosen()
   return {
-    keys: chosen.map(({ document }) => keyOf(shardKey, document)),
+    keys: chosen.map(({ document }) => keyOf(analysed.shardKey, document)),
     draws: chosen.map(({ draw }) => draw),
     error: null,
+  }
+}
+
+function* offerAll(node: NodeHost, { collection, ownership }: AnalysedKey, sample: SmallestDraws): SteppedWork<void> {
+  yield* addKeys(node, collection)
+  const records = collection.snapshot().scan()
+  for (let record = records.next(); record !== null; record = records.next()) {
+    if (ownership === null || ownership.owns(record.document)) sample.offer(record.document)
+    yield
   }
 }
 

@@ -3,8 +3,9 @@
  * without documents, for simulated clusters. No other code distinguishes the two.
  */
 import type { CancelSignal, Random, ReplyOf, RequestOf, ReshardingProvenance, SizedRange } from '@shardlab/actor'
+import type { RunningOperation } from '@shardlab/member'
 import type { CollectionSizes, Entrant, KeyBounds } from '@shardlab/node'
-import type { CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
+import type { ChunkEntry, CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type { CloneBatch, ModsBatch } from '../cloning/document-feed.js'
 import type { KeyRange } from './key-range.js'
@@ -15,6 +16,11 @@ export interface Size {
 }
 
 export const noSize: Size = { documents: 0, bytes: 0 }
+
+export interface SizedChunk extends Size {
+  /** The KeyString of its lower bound. */
+  readonly key: string
+}
 
 export type RangeSizeRequest = Omit<RequestOf<'shard.measure-range'>, 'ns'>
 export type RangeSizeAnswer = Omit<ReplyOf<'shard.measure-range'>, 'error'>
@@ -93,9 +99,9 @@ export interface RangeSink {
   /**
    * @returns the size of the batch
    * @throws CommandError 16976 when a document outside of the range has the `_id`; 11000
-   *   DuplicateKey; 26 NamespaceNotFound
+   *   DuplicateKey; 26 NamespaceNotFound; 11601 Interrupted
    */
-  store(batch: ReceivedClone): Promise<Size> | Size
+  store(batch: ReceivedClone): Promise<Size>
   /**
    * @returns the size of what is new or changed
    * @throws CommandError as {@link store}
@@ -124,7 +130,7 @@ export interface ReshardedCollection {
 export interface ReshardingSource {
   /** As of the start. */
   readonly collection: Collection
-  /** Of what this shard owned at the start. */
+  /** Of the whole collection at the start, orphans included, as in the server. */
   readonly size: Size
   /** Whether all recipients have everything of the start. */
   readonly isDrained: boolean
@@ -155,9 +161,10 @@ export interface ReshardingSink {
   readonly waits: number
   /**
    * @returns the size of the batch
-   * @throws CommandError 26 NamespaceNotFound; 11000 DuplicateKey; 14031 OutOfDiskSpace
+   * @throws CommandError 26 NamespaceNotFound; 11000 DuplicateKey; 14031 OutOfDiskSpace; 11601
+   *   Interrupted
    */
-  store(donor: string, batch: ReceivedClone): Promise<Size> | Size
+  store(donor: string, batch: ReceivedClone): Promise<Size>
   /**
    * @returns the number of changes
    * @throws CommandError as {@link store}
@@ -192,27 +199,36 @@ export interface CollectionRanges {
   /** @throws CommandError 96 OperationFailed without an index that begins with the shard key */
   sizeOf(request: RangeSizeRequest): RangeSizeAnswer
   /**
+   * The chunks that have documents.
+   * @param chunks in key order
+   * @throws CommandError 27 IndexNotFound, 115 CommandNotSupported
+   */
+  chunkSizes(chunks: readonly ChunkEntry[], shardKey: ShardKeyPattern): Promise<SizedChunk[]>
+  /**
    * Sizes for statistics; null: the node counts the documents itself.
    * @throws CommandError 115 CommandNotSupported
    */
   reportedSizes(bounds: KeyBounds | null, shardKey: ShardKeyPattern | null): CollectionSizes | null
-  /** @throws CommandError as `stored/split-vector.ts` */
-  splitVector(request: SplitVectorRequest): Uint8Array[]
+  /**
+   * @param operation that asks for it; null: background work
+   * @throws CommandError as `stored/split-vector.ts`
+   */
+  splitVector(request: SplitVectorRequest, operation: RunningOperation | null): Promise<Uint8Array[]>
   /** @throws CommandError as `stored/auto-split-vector.ts` */
-  autoSplitVector(request: AutoSplitRequest): Uint8Array[]
+  autoSplitVector(request: AutoSplitRequest): Promise<Uint8Array[]>
   otherBound(request: OtherBoundRequest): Uint8Array
   /** The second lowest key of all documents, or the highest; null: none. */
   extremeKey(shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null
   /** The shard key of a document between two KeyStrings, `max` exclusive; null: none. */
   keyBetween(shardKey: ShardKeyPattern, min: string, max: string): Uint8Array | null
   /**
-   * Follows changes from now on.
+   * Follows changes from now on. Await `catchUpKeys` before.
    * @throws CommandError 27 IndexNotFound; 153 ChunkTooBig unless `maxChunkSizeBytes` is null
    */
   source(cloned: ClonedRange, maxChunkSizeBytes: number | null): RangeSource
   sink(received: ReceivedRange): RangeSink
   /**
-   * Follows changes from now on.
+   * Follows changes from now on. Await `catchUpKeys` before.
    * @throws CommandError 61 ShardKeyNotFound
    */
   reshardingSource(resharded: ReshardedCollection): ReshardingSource
@@ -221,7 +237,7 @@ export interface CollectionRanges {
    * A random sample of the documents that the shard owns.
    * @throws CommandError 61 ShardKeyNotFound
    */
-  sampleKeys(source: CollectionPlacement, shardKey: ShardKeyPattern, size: number, random: Random): SampledKeys
+  sampleKeys(source: CollectionPlacement, shardKey: ShardKeyPattern, size: number, random: Random): Promise<SampledKeys>
   /** null: no index begins with the shard key. The caller flushes the node. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null
   /**

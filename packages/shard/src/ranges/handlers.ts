@@ -1,21 +1,42 @@
 import type { CollectionCountsTuple, ReplyOf, RequestOf } from '@shardlab/actor'
+import { sameBytes } from '@shardlab/bson'
 import type { ShardHandlers } from '../host/handlers.js'
-import type { ShardHost, OrphanCounter } from '../host/host.js'
+import type { CollectionPlacements, OrphanCounter, ShardHost } from '../host/host.js'
 import type { RangeStore } from './collection-ranges.js'
 import { ownedBytesOf } from './size-reports.js'
 
 interface SizesHost extends ShardHost {
+  readonly placements: CollectionPlacements
   readonly ranges: RangeStore
   readonly orphans: OrphanCounter
 }
 
 export const rangeHandlers: ShardHandlers<
-  'shard.collection-counts' | 'shard.measure-range' | 'shard.collection-sizes',
+  'shard.chunk-sizes' | 'shard.collection-counts' | 'shard.measure-range' | 'shard.collection-sizes',
   SizesHost
 > = {
+  'shard.chunk-sizes': chunkSizes,
   'shard.collection-counts': collectionCounts,
   'shard.measure-range': measureRange,
   'shard.collection-sizes': (host, { namespaces }) => ({ sizes: namespaces.map((ns) => ownedBytes(host, ns)) }),
+}
+
+async function chunkSizes(
+  { node, ranges, placements }: SizesHost,
+  { ns }: RequestOf<'shard.chunk-sizes'>,
+): Promise<ReplyOf<'shard.chunk-sizes'>> {
+  const placement = await placements.refreshCollection(ns)
+  const collection = node.collection(ns)
+  if (placement === null || collection === undefined || !sameBytes(placement.uuid, collection.uuid))
+    return { keys: [], documents: [], bytes: [], error: null }
+  const own = [...placement.table.chunks()].filter(({ shard }) => shard === node.context.address)
+  const sized = await ranges.of(collection).chunkSizes(own, placement.shardKey)
+  return {
+    keys: sized.map(({ key }) => Buffer.from(key, 'latin1').toString('hex')),
+    documents: sized.map(({ documents }) => documents),
+    bytes: sized.map(({ bytes }) => bytes),
+    error: null,
+  }
 }
 
 function collectionCounts(

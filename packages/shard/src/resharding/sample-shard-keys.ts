@@ -21,5 +21,6 @@ export async function sampleShardKeys(
     throw new CommandError('NamespaceNotFound', `Collection ${ns} was dropped or recreated`)
   const shardKey = ShardKeyPattern.parse(keyPattern, { compoundHashed: true })
   const random = node.context.random.fork('resharding-sample')
-  return { ...ranges.of(collection).sampleKeys(placement, shardKey, size, random), error: null }
+  const sampled = await ranges.of(collection).sampleKeys(placement, shardKey, size, random)
+  return { ...sampled, error: null }
 }

@@ -15,7 +15,7 @@ export interface ChunkMapData {
   readonly zones: readonly LiveZone[]
   readonly migrations: readonly LiveMigration[]
   readonly window: ChunkWindow
-  /** null: no operations are known. */
+  /** null: nothing is known. */
   readonly heat: Heat | null
   /** A place in the list; null: none. */
   readonly selected: number | null
@@ -185,7 +185,7 @@ class ChunkMapDrawing {
     }
   }
 
-  /** As dark as the share of the operations, relative to the hottest chunk. */
+  /** As dark as the share of the operations or bytes, relative to the hottest chunk. */
   heat(): void {
     const { heat, window } = this.#data
     if (heat === null) return
@@ -193,7 +193,7 @@ class ChunkMapDrawing {
     const top = this.#size.top - heatHeight - 2
     context.fillStyle = inkColour()
     context.textAlign = 'left'
-    context.fillText('operations', 0, top + heatHeight / 2 + 1, labelWidth - 6)
+    context.fillText(heat.of, 0, top + heatHeight / 2 + 1, labelWidth - 6)
     const pixels = Math.min(window.to - window.from, Math.ceil(this.#size.width - labelWidth))
     const perPixel = (window.to - window.from) / Math.max(1, pixels)
     for (let pixel = 0; pixel < pixels; pixel++) {

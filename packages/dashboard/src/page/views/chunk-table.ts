@@ -2,8 +2,9 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveChunk } from '../../stream/deltas.js'
 import type { App } from '../app.js'
-import { boundText, percent, whole } from '../text.js'
+import { boundText, whole } from '../text.js'
 import type { ChunkMapData } from './chunk-canvas.js'
+import { heatSentence, heatText, type ChunkHeat } from './chunk-heat.js'
 import { tableFrame } from '../components/table-frame.js'
 
 const rowsMax = 200
@@ -13,8 +14,9 @@ let isOpen = false
 
 const endOf = (chunks: readonly LiveChunk[], place: number): string => boundText(chunks[place + 1]?.min ?? 'MaxKey')
 
-/** Empty: none are known. */
-const heatText = ({ heat }: ChunkMapData, place: number): string => (heat === null ? '' : percent(heat.shares[place]!))
+export interface ChunkTableData extends ChunkMapData {
+  readonly sizes: ChunkHeat['sizes']
+}
 
 function zonesOf({ chunks, zones }: ChunkMapData, place: number): string {
   const { key } = chunks[place]!
@@ -26,14 +28,14 @@ function zonesOf({ chunks, zones }: ChunkMapData, place: number): string {
 }
 
 /** Also without a selection, because screen readers read changes of elements that are there. */
-export function chunkDetails(data: ChunkMapData): TemplateResult {
+export function chunkDetails(data: ChunkTableData): TemplateResult {
   return html`<p class="chosen" aria-live="polite">
       ${data.selected === null ? nothing : sentenceOf(data, data.selected)}
     </p>
     ${
       data.selected === null || data.heat === null
         ? nothing
-        : html`<p class="soft">It has ${heatText(data, data.selected)} of the operations.</p>`
+        : html`<p class="soft">${heatSentence(data, data.chunks[data.selected]!.key, data.selected)}</p>`
     }`
 }
 
@@ -45,7 +47,7 @@ function sentenceOf(data: ChunkMapData, place: number): TemplateResult {
     >${zones === '' ? '' : `, zone ${zones}`}${jumbo === true ? ', jumbo' : ''}.`
 }
 
-export function chunkTable(data: ChunkMapData, app: App): TemplateResult {
+export function chunkTable(data: ChunkTableData, app: App): TemplateResult {
   const toggle = (event: Event): void => {
     const { open } = event.currentTarget as HTMLDetailsElement
     if (open === isOpen) return
@@ -58,21 +60,21 @@ export function chunkTable(data: ChunkMapData, app: App): TemplateResult {
   </details>`
 }
 
-function rows(data: ChunkMapData): TemplateResult {
+function rows(data: ChunkTableData): TemplateResult {
   const { chunks, window } = data
   const shown = chunks.slice(window.from, Math.min(window.to, window.from + rowsMax))
   const left = window.to - window.from - shown.length
   const chunkRows = shown.map(
-    ({ min, shard, jumbo }, i) =>
+    ({ key, min, shard, jumbo }, i) =>
       html`<tr>
         <td>${boundText(min)}</td>
         <td>${endOf(chunks, window.from + i)}</td>
         <td>${shard}</td>
         <td>${zonesOf(data, window.from + i)}</td>
         <td>${jumbo === true ? 'jumbo' : ''}</td>
-        <td>${heatText(data, window.from + i)}</td>
+        <td>${heatText(data, key, window.from + i)}</td>
       </tr>`,
   )
-  return html`${tableFrame('Chunks', ['from', 'to', 'shard', 'zone', 'jumbo', 'operations'], chunkRows, 'chunk-table')}
+  return html`${tableFrame('Chunks', ['from', 'to', 'shard', 'zone', 'jumbo', data.heat?.of ?? 'operations'], chunkRows, 'chunk-table')}
   ${left > 0 ? html`<p class="soft">${whole(left)} more: zoom in.</p>` : ''}`
 }

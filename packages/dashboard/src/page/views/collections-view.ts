@@ -2,11 +2,12 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveChunk, LiveCollection } from '../../stream/deltas.js'
 import { placeOf, type ChunkCounts } from '../../stream/live-state.js'
-import { chunkDetails, chunkTable } from './chunk-table.js'
+import { chunkDetails, chunkTable, type ChunkTableData } from './chunk-table.js'
+import { chunkHeat, heatChoice, heatNotes, hottestText } from './chunk-heat.js'
 import type { App, View } from '../app.js'
 import { isDark } from '../components/palette.js'
-import { knownHeatOf, type Heat } from '../heat.js'
-import { boundText, counted, noCollection, percent } from '../text.js'
+import type { Heat } from '../heat.js'
+import { boundText, counted, noCollection } from '../text.js'
 import { drawChunkMap, labelWidth, scaleOf, sizeOf, type ChunkMapData } from './chunk-canvas.js'
 import { ownersHistory } from './owners-history.js'
 import { historySlider, showPresent, shownChunks } from './history-slider.js'
@@ -43,6 +44,7 @@ export const collectionsView: View = {
             ${names.map((ns) => html`<option value=${ns} ?selected=${ns === collection.ns}>${ns}</option>`)}
           </select></label
         >
+        ${heatChoice(app)}
       </p>
       ${map(collection, app)}`
   },
@@ -53,7 +55,7 @@ export const collectionsView: View = {
     if (canvas === null || collection === undefined || canvas.clientWidth <= labelWidth) return
     const data = dataOf(collection, app)
     const size = sizeOf(canvas.clientWidth, data)
-    const { chunks: _, ...others } = data
+    const { chunks: _, sizes: __, ...others } = data
     const { heat, ...rest } = others
     const what = JSON.stringify([shownChunks(collection.ns, app).id, size, rest, devicePixelRatio, isDark()])
     if (drawn?.canvas === canvas && drawn.what === what && drawn.heat === heat) return
@@ -82,14 +84,14 @@ function choose(ns: string, app: App): void {
   app.redraw()
 }
 
-function dataOf({ ns, zones }: LiveCollection, app: App): ChunkMapData {
+function dataOf({ ns, zones }: LiveCollection, app: App): ChunkTableData {
   const { state } = app
   const shown = shownChunks(ns, app)
   const { chunks, atMs } = shown
-  const heat = knownHeatOf(ns, shown, state.operations)
   const place = selectedKey === null ? 0 : placeOf(chunks, selectedKey)
   return {
-    ...{ chunks, zones, heat: heat.most === 0 ? null : heat, shards: [...state.shards.keys()].sort() },
+    ...chunkHeat(ns, shown, app),
+    ...{ chunks, zones, shards: [...state.shards.keys()].sort() },
     // Those of the past are in the timeline.
     migrations: atMs === null ? [...state.migrations.values()].filter((migration) => migration.ns === ns) : [],
     window: shownWindow === null ? allOf(chunks.length) : clamp(shownWindow, chunks.length),
@@ -155,7 +157,7 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     ...(zones.length === 0 ? [] : [counted(zones.length, 'zone range')]),
     ...(jumbo === 0 ? [] : [`▲ ${jumbo} jumbo`]),
     ...(migrations.length === 0 ? [] : [counted(migrations.length, 'migration')]),
-    ...(data.heat === null ? [] : [`the hottest chunk has ${percent(data.heat.most)} of the operations`]),
+    ...(data.heat === null ? [] : [hottestText(data.heat)]),
     ...(collection.balanced ? [] : ['balancing is off']),
   ].join(' · ')
   const isAll = window.to - window.from === chunks.length
@@ -197,7 +199,8 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     <p class="soft">
       Click, or ← and →: one chunk. + and −, or Ctrl and the wheel: zoom. Page up and down: along the keys.
     </p>
-    ${chunkDetails(data)} ${movements(data)} ${chunkTable(data, app)} ${ownersHistory(collection, app)}`
+    ${chunkDetails(data)} ${heatNotes(data.sizes)} ${movements(data)} ${chunkTable(data, app)}
+    ${ownersHistory(collection, app)}`
 }
 
 const ownersText = ({ shards }: ChunkMapData, { byShard }: Pick<ChunkCounts, 'byShard'>): string =>

@@ -2,7 +2,7 @@
 import type { PrimaryMove, RequestOf, ReplyOf } from '@shardlab/actor'
 import { CommandError, findField, sameBytes } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import { isIdIndex, raiseError, type NodeHost } from '@shardlab/node'
+import { catchUpKeys, isIdIndex, raiseError, type NodeHost } from '@shardlab/node'
 import type { ShardHost } from '../../host/host.js'
 import type { DdlCoordinators } from '../ddl-coordinators.js'
 
@@ -24,6 +24,7 @@ export async function copyCollection(node: NodeHost, ns: string, { move, to }: C
   // The version of the index on _id cannot change later.
   const first = { ns, uuid, options, indexes: indexes.filter(isIdIndex), move }
   raiseError((await context.request(to, 'shard.create-local-collection', first)).error)
+  await catchUpKeys(node, null, node.collection(ns))
   const scan = node.collection(ns)!.snapshot().scan()
   let batch: Uint8Array[] = []
   let bytes = 0

@@ -69,7 +69,7 @@ export async function planShardCollection(
       ? null
       : (await context.request(configAddress, 'config.get-collection', { ns, since: existing.table.version }))
           .collection
-  return withOldErrors(node, () => {
+  return withOldErrors(node, async () => {
     if (existing !== null && behaviours.enablingTwiceFails)
       throw new CommandError('IllegalOperation', 'already sharded')
     const request = parseShardCollection(behaviours, ns, body, ids.length)
@@ -111,7 +111,7 @@ export async function planShardCollection(
     if (behaviours.shardCollectionIsCheckedBy !== 'primary-shard') checkPolicy()
     const cutsDocuments = !isEmpty && ranges.length === 0 && behaviours.initialChunksOfDocuments
     const splitPoints = cutsDocuments
-      ? splitPointsOf(host, collection, shardKey, chunkSizeBytes(behaviours, setting))
+      ? await splitPointsOf(host, collection, shardKey, chunkSizeBytes(behaviours, setting))
       : []
     return {
       request,
@@ -126,10 +126,10 @@ export async function planShardCollection(
 }
 
 /** Errors of 2.6 have no code. */
-function withOldErrors<T>({ behaviours }: NodeHost, work: () => T): T {
+async function withOldErrors<T>({ behaviours }: NodeHost, work: () => Promise<T>): Promise<T> {
   if (behaviours.shardCollectionErrorsHaveCodes) return work()
   try {
-    return work()
+    return await work()
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
     throw new CommandError(noCode, error.message, { extra: error.extra, cause: error })
@@ -231,6 +231,7 @@ function splitPointsOf(
   collection: Collection,
   { document, globalMin, globalMax }: ShardKeyPattern,
   maxChunkSizeBytes: number,
-): Uint8Array[] {
-  return ranges.of(collection).splitVector({ keyPattern: document, min: globalMin, max: globalMax, maxChunkSizeBytes })
+): Promise<Uint8Array[]> {
+  const wanted = { keyPattern: document, min: globalMin, max: globalMax, maxChunkSizeBytes }
+  return ranges.of(collection).splitVector(wanted, null)
 }

@@ -14,7 +14,7 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField } from '@shardlab/bson'
-import { announceNewShard, raiseError } from '@shardlab/node'
+import { announceNewShard, catchUpKeys, raiseError } from '@shardlab/node'
 import type { CollectionPlacement, PlacementVersion } from '@shardlab/sharding'
 import { drainWriters } from '../../cloning/drain-writers.js'
 import { logChange, logChangeIfReachable } from '../../common/changelog.js'
@@ -159,6 +159,7 @@ export class MigrationDonor {
     const { ns, to, forceJumbo, maxChunkSizeBytes } = this.#request
     const { uuid, shardKey } = placement
     const cloned = { ns, uuid, shardKey, range }
+    await catchUpKeys(node, null, donatedCollection(node, ns, uuid))
     this.source = ranges.of(donatedCollection(node, ns, uuid)).source(cloned, forceJumbo ? null : maxChunkSizeBytes)
     const donor = node.context.address
     const record: MigrationRecord = {

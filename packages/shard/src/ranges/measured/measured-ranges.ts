@@ -70,11 +70,16 @@ export class MeasuredRanges implements CollectionRanges {
     }
   }
 
+  chunkSizes(): Promise<never> {
+    const why = `${this.#collection.ns} is measured: it has sizes of ranges instead of documents`
+    return Promise.reject(new CommandError('CommandNotSupported', why))
+  }
+
   reportedSizes(bounds: KeyBounds | null, shardKey: ShardKeyPattern | null): CollectionSizes {
     return measuredSizesOf(this.#collection.ns, this.#measured.sizes, bounds, shardKey)
   }
 
-  splitVector(request: SplitVectorRequest): Uint8Array[] {
+  async splitVector(request: SplitVectorRequest): Promise<Uint8Array[]> {
     const { keyPattern, force = false, maxSplitPoints = null } = request
     const shardKey = this.#shardKey(keyPattern)
     const { documents, bytes } = this.totals
@@ -96,7 +101,7 @@ export class MeasuredRanges implements CollectionRanges {
     return cutsOf(keys, { first: part, others: part + 1, most }).map((n) => boundAt(shardKey, keys.at(n)))
   }
 
-  autoSplitVector({ shardKey, range, maxChunkSizeBytes, pointsMax }: AutoSplitRequest): Uint8Array[] {
+  async autoSplitVector({ shardKey, range, maxChunkSizeBytes, pointsMax }: AutoSplitRequest): Promise<Uint8Array[]> {
     const { documents, bytes } = this.totals
     if (documents === 0 || bytes < maxChunkSizeBytes) return []
     const keys = this.#keys(shardKey, intervalOf(range))
@@ -155,7 +160,12 @@ export class MeasuredRanges implements CollectionRanges {
     return new MeasuredReshardingSink(this.#node, this.#measured, stopping, this.#options.cloneBytesPerSecond)
   }
 
-  sampleKeys(source: CollectionPlacement, shardKey: ShardKeyPattern, size: number, random: Random): SampledKeys {
+  async sampleKeys(
+    source: CollectionPlacement,
+    shardKey: ShardKeyPattern,
+    size: number,
+    random: Random,
+  ): Promise<SampledKeys> {
     const { ns } = this.#collection
     const owned = ownedRanges(this.#measured.sizes, source, this.#node.context.address)
     const ranges = rekeyOf(this.#options)({ ns, from: source.shardKey, to: shardKey, ranges: owned, isGrowth: false })

@@ -11,7 +11,7 @@ import type { MeasuredCollection } from './measured-collection.js'
 import type { MeasuredOptions } from './measured-options.js'
 import { RangeSizes } from './range-sizes.js'
 import { ownedRanges, rangesByOwner, rekeyOf } from './rekeyed-ranges.js'
-import { negative, sizeOf } from './sized-range.js'
+import { negative } from './sized-range.js'
 
 type Sized<Batch> = Batch & { readonly sizes: Uint8Array }
 
@@ -46,7 +46,8 @@ export class MeasuredReshardingSource implements ReshardingSource {
     this.#resharded = resharded
     this.#options = options
     const owned = ownedRanges(measured.sizes, resharded.source, node.context.address)
-    this.size = sizeOf(owned)
+    const { documents, bytes } = measured.sizes
+    this.size = { documents, bytes }
     const parts = this.#byRecipient(owned, false)
     this.#feeds = new Map(
       resharded.recipients.map((recipient): [string, Feed] => [

@@ -1,5 +1,6 @@
 /** Server: auto_split_vector.cpp. */
 import { CommandError } from '@shardlab/bson'
+import { addKeys, type NodeHost, type SteppedWork } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection, Index } from '@shardlab/storage'
@@ -18,7 +19,13 @@ const bytesPerArrayElement = 7
  * is smaller, or when the range has one key. Documents with equal keys are never separated.
  * @throws CommandError 27 IndexNotFound
  */
-export function autoSplitVector(collection: Collection, request: AutoSplitRequest): Uint8Array[] {
+export function* autoSplitVector(
+  node: NodeHost,
+  live: Collection,
+  request: AutoSplitRequest,
+): SteppedWork<Uint8Array[]> {
+  yield* addKeys(node, live)
+  const collection = live.snapshot()
   const { shardKey, range, maxChunkSizeBytes, pointsMax } = request
   const { count, dataSizeBytes } = collection
   if (count === 0 || dataSizeBytes < maxChunkSizeBytes) return []
@@ -31,7 +38,7 @@ export function autoSplitVector(collection: Collection, request: AutoSplitReques
   if (hasOneKey(index, shardKey, range)) return []
   const keysPerChunk = Math.floor(maxChunkSizeBytes / Math.floor(dataSizeBytes / count))
   const keys = new Keys(index, shardKey, range)
-  const positions = choose(keys, keysPerChunk, pointsMax)
+  const positions = yield* choose(keys, keysPerChunk, pointsMax)
   const points: Uint8Array[] = []
   let bytes = 0
   for (const position of pointsMax === null ? positions : positions.slice(0, pointsMax)) {
@@ -48,12 +55,13 @@ interface KeyAt {
   readonly recordId: number
 }
 
-function choose(keys: Keys, keysPerChunk: number, pointsMax: number | null): number[] {
+function* choose(keys: Keys, keysPerChunk: number, pointsMax: number | null): SteppedWork<number[]> {
   const positions: number[] = []
   // The server reads the first key before the scan and counts it.
   let seen = 1
   let last = keys.at(0)!.key
   for (let i = 1, next = keys.at(1); next !== undefined; next = keys.at(++i)) {
+    yield
     if (++seen < keysPerChunk || next.key === last) continue
     positions.push(i)
     last = next.key

@@ -4,11 +4,12 @@
  * until the old one is removed.
  * Server: resharding_oplog_application.cpp, with stash collections.
  */
+import type { CancelSignal } from '@shardlab/actor'
 import { CommandError, DocumentWriter, encodeKeyString, findField, sameBytes, type RawValue } from '@shardlab/bson'
-import type { NodeHost } from '@shardlab/node'
+import { inTurns, type NodeHost, type SteppedWork } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import type { ReceivedClone, ReceivedMods, ReshardingSink, Size } from '../collection-ranges.js'
+import type { CollectedDocuments, ReceivedClone, ReceivedMods, ReshardingSink, Size } from '../collection-ranges.js'
 
 interface Waiting {
   readonly donor: string
@@ -23,6 +24,7 @@ export class ReshardedSink implements ReshardingSink {
   readonly #ns: string
   readonly #uuid: Uint8Array
   readonly #source: CollectionPlacement
+  readonly #stopping: CancelSignal
   readonly #waiting = new Map<string, Waiting>()
   #waitingBytes = 0
   inserted = 0
@@ -30,17 +32,17 @@ export class ReshardedSink implements ReshardingSink {
   deleted = 0
   waits = 0
 
-  constructor(node: NodeHost, { ns, uuid }: Collection, source: CollectionPlacement) {
+  constructor(node: NodeHost, { ns, uuid }: Collection, { source, stopping }: CollectedDocuments) {
     this.#node = node
     this.#ns = ns
     this.#uuid = uuid
     this.#source = source
+    this.#stopping = stopping
   }
 
-  store(donor: string, { documents, sizes }: ReceivedClone): Size {
+  store(donor: string, { documents, sizes }: ReceivedClone): Promise<Size> {
     this.#checkStored(sizes)
-    this.#putAll(donor, documents)
-    return { documents: documents.length, bytes: documents.reduce((sum, { length }) => sum + length, 0) }
+    return inTurns(this.#node, null, this.#putInSteps(donor, documents))
   }
 
   apply(donor: string, { deleted, reloaded, sizes }: ReceivedMods): number {
@@ -54,13 +56,30 @@ export class ReshardedSink implements ReshardingSink {
     if (sizes !== null) throw new Error(`${this.#ns} is measured on the donor and not here`)
   }
 
+  *#putInSteps(donor: string, documents: readonly Uint8Array[]): SteppedWork<Size> {
+    this.#requireRoom(documents)
+    for (const document of documents) {
+      if (this.#stopping.aborted) throw new CommandError('Interrupted', 'the resharding was aborted')
+      this.#node.requireRoom(document.length, 1)
+      this.#put(this.#collection(), donor, document)
+      yield
+    }
+    this.#limitWaiting()
+    return { documents: documents.length, bytes: bytesOf(documents) }
+  }
+
   #putAll(donor: string, documents: readonly Uint8Array[]): void {
+    this.#requireRoom(documents)
     const collection = this.#collection()
-    this.#node.requireRoom(
-      documents.reduce((sum, { length }) => sum + length, 0),
-      documents.length,
-    )
     for (const document of documents) this.#put(collection, donor, document)
+    this.#limitWaiting()
+  }
+
+  #requireRoom(documents: readonly Uint8Array[]): void {
+    this.#node.requireRoom(bytesOf(documents), documents.length)
+  }
+
+  #limitWaiting(): void {
     if (this.#waitingBytes > waitingBytesMax) this.finish()
   }
 
@@ -168,6 +187,8 @@ export class ReshardedSink implements ReshardingSink {
 }
 
 const duplicateKey = 11000
+
+const bytesOf = (documents: readonly Uint8Array[]): number => documents.reduce((sum, { length }) => sum + length, 0)
 
 function keyOf(donor: string, id: RawValue): string {
   return `${donor} ${encodeKeyString([id])}`

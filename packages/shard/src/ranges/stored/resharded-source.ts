@@ -17,15 +17,12 @@ export class ReshardedSource implements ReshardingSource {
   readonly #target: CollectionPlacement
   readonly #feeds = new Map<string, DocumentFeed>()
   readonly #stopWatching: () => void
-  #documents = 0
-  #bytes = 0
 
   constructor(node: NodeHost, live: Collection, { ns, source, target, recipients }: ReshardedCollection) {
     this.#node = node
     this.#source = new OwnershipFilter(source, node.context.address)
     this.#target = target
     this.collection = live.snapshot()
-    this.#count()
     for (const recipient of recipients) this.#feeds.set(recipient, this.#feedFor(recipient, ns))
     this.#stopWatching = watchCollection(node, live.uuid, {
       changed: (id, before, after) => {
@@ -41,7 +38,8 @@ export class ReshardedSource implements ReshardingSource {
   }
 
   get size(): Size {
-    return { documents: this.#documents, bytes: this.#bytes }
+    const { count, dataSizeBytes } = this.collection
+    return { documents: count, bytes: dataSizeBytes }
   }
 
   get isDrained(): boolean {
@@ -93,15 +91,6 @@ export class ReshardedSource implements ReshardingSource {
     if (typeof key !== 'string') return this.#target.table.shardOf(key.keyString)
     this.#break(new CommandError('ShardKeyNotFound', 'Shard key cannot contain array values or array descendants.'))
     return null
-  }
-
-  #count(): void {
-    const scan = this.collection.scan()
-    for (let record = scan.next(); record !== null; record = scan.next()) {
-      if (!this.#source.owns(record.document)) continue
-      this.#documents++
-      this.#bytes += record.document.length
-    }
   }
 
   #each(work: (feed: DocumentFeed) => void): void {

@@ -1,6 +1,6 @@
 import type { Random } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import type { NodeHost } from '@shardlab/node'
+import { addKeys, type NodeHost, type SteppedWork } from '@shardlab/node'
 import { OwnershipFilter, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import { sampleWeightsEnd, type SampledKeys } from '../collection-ranges.js'
@@ -19,14 +19,20 @@ interface Sampled {
 }
 
 /** Gives each owned document a random weight; those with the lowest ones are the sample. */
-export function sampleKeys({ node, collection, source, shardKey }: Sampled, size: number, random: Random): SampledKeys {
+export function* sampleKeys(
+  { node, collection, source, shardKey }: Sampled,
+  size: number,
+  random: Random,
+): SteppedWork<SampledKeys> {
   const filter = new OwnershipFilter(source, node.context.address)
   let samples: Sample[] = []
   const keepLowest = () => {
     samples = samples.sort((a, b) => a.weight - b.weight).slice(0, size)
   }
+  yield* addKeys(node, collection)
   const scan = collection.snapshot().scan()
   for (let record = scan.next(); record !== null; record = scan.next()) {
+    yield
     if (!filter.owns(record.document)) continue
     samples.push({ weight: random.below(sampleWeightsEnd), document: record.document })
     if (samples.length >= 2 * size + 1000) keepLowest()

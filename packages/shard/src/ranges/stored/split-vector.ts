@@ -1,5 +1,6 @@
 /** Server: split_vector.cpp. */
 import { CommandError, fieldsOf, keyStringOfDocument } from '@shardlab/bson'
+import { addKeys, type NodeHost, type SteppedWork } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import type { Collection, Index } from '@shardlab/storage'
 import { shardKeyPrefixedIndex } from '../../shard-key/shard-key-prefixed-index.js'
@@ -20,7 +21,9 @@ const bytesPerArrayElement = 2
  *   without a size; 96 OperationFailed for an empty range; 349, 16634 for bounds with other fields
  *   than the pattern
  */
-export function splitVector(collection: Collection, request: SplitVectorRequest): Uint8Array[] {
+export function* splitVector(node: NodeHost, live: Collection, request: SplitVectorRequest): SteppedWork<Uint8Array[]> {
+  yield* addKeys(node, live)
+  const collection = live.snapshot()
   const { keyPattern, force = false, maxSplitPoints = null } = request
   const index = shardKeyPrefixedIndex(collection, keyPattern)
   if (index === undefined)
@@ -34,19 +37,20 @@ export function splitVector(collection: Collection, request: SplitVectorRequest)
   if (keys.next() === undefined)
     throw new CommandError('OperationFailed', "can't open a cursor to scan the range (desired range is possibly empty)")
   const part = force
-    ? Math.floor(keys.countFromStart() / 2)
+    ? Math.floor((yield* keys.countFromStart()) / 2)
     : keysPerPart(maxChunkSizeBytes, { documents: count, bytes: dataSizeBytes }, request)
-  return pick(keys, part, maxSplitPoints ?? 0)
+  return yield* pick(keys, part, maxSplitPoints ?? 0)
 }
 
 /** The first new key after each `keysPerPart` keys. */
-function pick(keys: RangeKeys, keysPerPart: number, splitPointsMax: number): Uint8Array[] {
+function* pick(keys: RangeKeys, keysPerPart: number, splitPointsMax: number): SteppedWork<Uint8Array[]> {
   const points: Uint8Array[] = []
   let bytes = 0
   keys.restart()
   let key = keys.next()
   let previous = key
   for (let seen = 1; key !== undefined; key = keys.next(), seen++) {
+    yield
     if (seen <= keysPerPart || key === previous) continue
     const point = keys.document()
     bytes += point.length + bytesPerArrayElement
@@ -59,7 +63,7 @@ function pick(keys: RangeKeys, keysPerPart: number, splitPointsMax: number): Uin
   return points
 }
 
-/** Yields shard keys in order, one per index entry. */
+/** Shard keys in order, one per index entry. */
 class RangeKeys {
   readonly #collection: Collection
   readonly #index: Index
@@ -95,10 +99,13 @@ class RangeKeys {
     return shardKeyPart(this.#cursor.key, this.#index, this.#paths)
   }
 
-  countFromStart(): number {
+  *countFromStart(): SteppedWork<number> {
     this.restart()
     let count = 0
-    while (this.#cursor.next() >= 0) count++
+    while (this.#cursor.next() >= 0) {
+      count++
+      yield
+    }
     return count
   }
 

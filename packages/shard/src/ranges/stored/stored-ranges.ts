@@ -1,7 +1,8 @@
 import type { Random } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import type { NodeHost } from '@shardlab/node'
-import type { CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
+import type { RunningOperation } from '@shardlab/member'
+import { inTurns, type NodeHost } from '@shardlab/node'
+import type { ChunkEntry, CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type {
   AutoSplitRequest,
@@ -20,6 +21,7 @@ import type {
   ReshardingSource,
   SampledKeys,
   Size,
+  SizedChunk,
   SplitVectorRequest,
 } from '../collection-ranges.js'
 import type { KeyRange } from '../key-range.js'
@@ -30,6 +32,7 @@ import { rangeSizeOf } from './range-size.js'
 import { ReshardedSink } from './resharded-sink.js'
 import { ReshardedSource } from './resharded-source.js'
 import { sampleKeys } from './sample-keys.js'
+import { sizesOfChunks } from './sizes-of-chunks.js'
 import { splitVector } from './split-vector.js'
 import { StoredSink } from './stored-sink.js'
 import { StoredSource } from './stored-source.js'
@@ -52,16 +55,20 @@ export class StoredRanges implements CollectionRanges {
     return rangeSizeOf(this.#collection, request)
   }
 
+  chunkSizes(chunks: readonly ChunkEntry[], shardKey: ShardKeyPattern): Promise<SizedChunk[]> {
+    return inTurns(this.#node, null, sizesOfChunks(this.#node, this.#collection, chunks, shardKey))
+  }
+
   reportedSizes(): null {
     return null
   }
 
-  splitVector(request: SplitVectorRequest): Uint8Array[] {
-    return splitVector(this.#collection, request)
+  splitVector(request: SplitVectorRequest, operation: RunningOperation | null): Promise<Uint8Array[]> {
+    return inTurns(this.#node, operation, splitVector(this.#node, this.#collection, request))
   }
 
-  autoSplitVector(request: AutoSplitRequest): Uint8Array[] {
-    return autoSplitVector(this.#collection, request)
+  autoSplitVector(request: AutoSplitRequest): Promise<Uint8Array[]> {
+    return inTurns(this.#node, null, autoSplitVector(this.#node, this.#collection, request))
   }
 
   otherBound(request: OtherBoundRequest): Uint8Array {
@@ -96,12 +103,18 @@ export class StoredRanges implements CollectionRanges {
     return new ReshardedSource(this.#node, this.#collection, resharded)
   }
 
-  reshardingSink({ source }: CollectedDocuments): ReshardingSink {
-    return new ReshardedSink(this.#node, this.#collection, source)
+  reshardingSink(collected: CollectedDocuments): ReshardingSink {
+    return new ReshardedSink(this.#node, this.#collection, collected)
   }
 
-  sampleKeys(source: CollectionPlacement, shardKey: ShardKeyPattern, size: number, random: Random): SampledKeys {
-    return sampleKeys({ node: this.#node, collection: this.#collection, source, shardKey }, size, random)
+  sampleKeys(
+    source: CollectionPlacement,
+    shardKey: ShardKeyPattern,
+    size: number,
+    random: Random,
+  ): Promise<SampledKeys> {
+    const sampled = { node: this.#node, collection: this.#collection, source, shardKey }
+    return inTurns(this.#node, null, sampleKeys(sampled, size, random))
   }
 
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null {

@@ -1,7 +1,8 @@
 /** Server: migration_batch_inserter.cpp, MigrationDestinationManager::_applyMigrateOp. */
+import type { CancelSignal } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
-import type { NodeHost } from '@shardlab/node'
+import { inTurns, type NodeHost, type SteppedWork } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import type { RangeSink, ReceivedClone, ReceivedMods, ReceivedRange, Size } from '../collection-ranges.js'
 import { membershipOf } from '../key-range.js'
@@ -11,51 +12,62 @@ export class StoredSink implements RangeSink {
   readonly #ns: string
   readonly #uuid: Uint8Array
   readonly #contains: (document: Uint8Array) => boolean
+  readonly #stopping: CancelSignal
 
-  constructor(node: NodeHost, { ns, uuid }: Collection, { range, shardKey }: ReceivedRange) {
+  constructor(node: NodeHost, { ns, uuid }: Collection, { range, shardKey, stopping }: ReceivedRange) {
     this.#node = node
     this.#ns = ns
     this.#uuid = uuid
     this.#contains = membershipOf(range, shardKey)
+    this.#stopping = stopping
   }
 
-  store({ documents, sizes }: ReceivedClone): Size {
+  store({ documents, sizes }: ReceivedClone): Promise<Size> {
     this.#checkStored(sizes)
-    return this.#put(documents)
+    return inTurns(this.#node, null, this.#putInSteps(documents))
   }
 
   apply({ deleted, reloaded, sizes }: ReceivedMods): Size {
     this.#checkStored(sizes)
     this.#remove(deleted)
-    return this.#put(reloaded)
+    this.#requireRoom(reloaded)
+    const collection = this.#collection()
+    for (const document of reloaded) this.#put(collection, document)
+    return sizeOf(reloaded)
   }
 
   #checkStored(sizes: Uint8Array | null): void {
     if (sizes !== null) throw new Error(`${this.#ns} is measured on the donor and not here`)
   }
 
-  /** Replaces documents with the same `_id`. */
-  #put(documents: readonly Uint8Array[]): Size {
-    const collection = this.#collection()
-    this.#node.requireRoom(
-      documents.reduce((sum, { length }) => sum + length, 0),
-      documents.length,
-    )
-    let bytes = 0
+  *#putInSteps(documents: readonly Uint8Array[]): SteppedWork<Size> {
+    this.#requireRoom(documents)
     for (const document of documents) {
-      const id = findField(document, '_id')!
-      const local = collection.findById(id)?.document
-      if (local !== undefined && !this.#contains(local)) {
-        throw new CommandError(
-          16976,
-          `cannot migrate chunk, local document ${formatDocument(local)} has same _id as cloned remote document ${formatDocument(document)}`,
-        )
-      }
-      const op = local === undefined ? 'i' : 'u'
-      this.#node.apply({ op, ns: this.#ns, uuid: this.#uuid, object: document, id, session: null, fromMigrate: true })
-      bytes += document.length
+      // After the end of the recipient its range is deleted.
+      if (this.#stopping.aborted) throw new CommandError('Interrupted', 'the migration was aborted')
+      this.#node.requireRoom(document.length, 1)
+      this.#put(this.#collection(), document)
+      yield
     }
-    return { documents: documents.length, bytes }
+    return sizeOf(documents)
+  }
+
+  #requireRoom(documents: readonly Uint8Array[]): void {
+    this.#node.requireRoom(sizeOf(documents).bytes, documents.length)
+  }
+
+  /** Replaces a document with the same `_id`. */
+  #put(collection: Collection, document: Uint8Array): void {
+    const id = findField(document, '_id')!
+    const local = collection.findById(id)?.document
+    if (local !== undefined && !this.#contains(local)) {
+      throw new CommandError(
+        16976,
+        `cannot migrate chunk, local document ${formatDocument(local)} has same _id as cloned remote document ${formatDocument(document)}`,
+      )
+    }
+    const op = local === undefined ? 'i' : 'u'
+    this.#node.apply({ op, ns: this.#ns, uuid: this.#uuid, object: document, id, session: null, fromMigrate: true })
   }
 
   /** @param ids documents `{ _id }`; those outside of the range stay */
@@ -77,3 +89,8 @@ export class StoredSink implements RangeSink {
     return collection
   }
 }
+
+const sizeOf = (documents: readonly Uint8Array[]): Size => ({
+  documents: documents.length,
+  bytes: documents.reduce((sum, { length }) => sum + length, 0),
+})

@@ -3,6 +3,7 @@ import { configAddress, RequestFailedError, type RequestOf, type ReshardingOutco
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import {
   announceReshardBegin,
+  catchUpKeys,
   dropLocalCollection,
   reachIgnoringFault,
   ReshardingStatistics,
@@ -96,6 +97,7 @@ export class Reshardings {
   async donate(request: RequestOf<'shard.donate-collection'>): Promise<ReshardingDonor> {
     const { node } = this.#host
     const placements = await this.#placements(request)
+    await catchUpKeys(node, null, node.collection(request.ns))
     const participation = await this.#join(request)
     if (participation.donor === null) {
       const { facts } = participation

@@ -1,0 +1,66 @@
+/** Documents and bytes of the chunks of one collection, asked for while the page shows them. */
+import type { App } from './app.js'
+
+/** As the command `chunkSizes` replies. */
+interface SizesOfShard {
+  readonly shard: string
+  readonly keys: readonly string[]
+  readonly documents: readonly number[]
+  readonly bytes: readonly number[]
+  readonly error: string | null
+}
+
+export interface ChunkSizes {
+  /** By the keys of the chunks. Those without documents are left out. */
+  readonly documents: ReadonlyMap<string, number>
+  readonly bytes: ReadonlyMap<string, number>
+  /** Sentences: why sizes are missing. */
+  readonly errors: readonly string[]
+}
+
+const none: ChunkSizes = { documents: new Map(), bytes: new Map(), errors: [] }
+const leastIntervalMs = 2000
+/** The shards read all documents for it, so they rest for so many times as long. */
+const restFactor = 10
+
+let shown: { readonly ns: string; readonly sizes: ChunkSizes } | null = null
+/** The collection of the request under way; null: there is none. */
+let asked: string | null = null
+let nextMs = 0
+
+/** The last sizes of the collection, which it asks for again when they are old. Null: none yet. */
+export function chunkSizesOf(ns: string, app: App): ChunkSizes | null {
+  if (asked !== ns && (shown?.ns !== ns || performance.now() >= nextMs)) void ask(ns, app)
+  return shown?.ns === ns ? shown.sizes : null
+}
+
+async function ask(ns: string, app: App): Promise<void> {
+  asked = ns
+  const beganMs = performance.now()
+  let sizes: ChunkSizes
+  try {
+    sizes = sizesIn(((await app.ask('chunkSizes', { ns })) as { readonly shards: readonly SizesOfShard[] }).shards)
+  } catch (error) {
+    sizes = { ...none, errors: [(error as Error).message] }
+  }
+  // Another collection may have been chosen during the wait.
+  if (asked !== ns) return
+  asked = null
+  shown = { ns, sizes }
+  const endedMs = performance.now()
+  nextMs = endedMs + Math.max(leastIntervalMs, restFactor * (endedMs - beganMs))
+  app.redraw()
+}
+
+export function sizesIn(shards: readonly SizesOfShard[]): ChunkSizes {
+  const documents = new Map<string, number>()
+  const bytes = new Map<string, number>()
+  for (const each of shards)
+    for (const [i, key] of each.keys.entries()) {
+      // A chunk that moved between the answers of two shards counts once.
+      documents.set(key, each.documents[i]!)
+      bytes.set(key, each.bytes[i]!)
+    }
+  const errors = shards.flatMap(({ shard, error }) => (error === null ? [] : [`No sizes of ${shard}: ${error}.`]))
+  return { documents, bytes, errors }
+}

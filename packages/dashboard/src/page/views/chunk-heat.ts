@@ -1,0 +1,70 @@
+/** What the heat of the chunk map shows: operations or bytes. */
+import { html, nothing, type TemplateResult } from 'lit-html'
+import { readableSize } from '@shardlab/quantities'
+import type { App } from '../app.js'
+import { chunkSizesOf, type ChunkSizes } from '../chunk-sizes.js'
+import { bytesHeatOf, knownHeatOf, type Heat } from '../heat.js'
+import { memo } from '../memo.js'
+import { counted, percent } from '../text.js'
+import type { ShownChunks } from './history-slider.js'
+
+let chosen: Heat['of'] = 'operations'
+
+const known = memo<Heat>()
+
+export interface ChunkHeat {
+  /** Null: nothing is known. */
+  readonly heat: Heat | null
+  /** Null: the heat shows operations, or the sizes are not known. */
+  readonly sizes: ChunkSizes | null
+}
+
+export function chunkHeat(ns: string, shown: ShownChunks, app: App): ChunkHeat {
+  if (chosen === 'operations') {
+    const heat = knownHeatOf(ns, shown, app.state.operations)
+    return { heat: heat.most === 0 ? null : heat, sizes: null }
+  }
+  // Shards know the sizes of the present alone.
+  const sizes = shown.atMs === null ? chunkSizesOf(ns, app) : null
+  if (sizes === null || sizes.bytes.size === 0) return { heat: null, sizes }
+  return { heat: known([shown.id, sizes], () => bytesHeatOf(shown.chunks, sizes.bytes)), sizes }
+}
+
+export function heatChoice(app: App): TemplateResult {
+  const choose = (event: Event): void => {
+    chosen = (event.target as HTMLSelectElement).value as Heat['of']
+    app.redraw()
+  }
+  return html`<label
+    >Heat
+    <select class="heat" @change=${choose}>
+      <option value="operations" ?selected=${chosen === 'operations'}>operations</option>
+      <option value="bytes" ?selected=${chosen === 'bytes'}>bytes</option>
+    </select></label
+  >`
+}
+
+export const hottestText = ({ of, most }: Heat): string =>
+  of === 'operations'
+    ? `the hottest chunk has ${percent(most)} of the operations`
+    : `the largest chunk has ${percent(most)} of the bytes`
+
+/** Of one chunk, for a cell of a table. Empty: nothing is known. */
+export function heatText({ heat, sizes }: ChunkHeat, key: string, place: number): string {
+  if (heat === null) return ''
+  const share = percent(heat.shares[place]!)
+  return sizes === null ? share : `${readableSize(sizes.bytes.get(key) ?? 0)} (${share})`
+}
+
+/** Of the selected chunk. */
+export function heatSentence({ heat, sizes }: ChunkHeat, key: string, place: number): string {
+  if (heat === null) return ''
+  const share = `It has ${percent(heat.shares[place]!)} of the ${heat.of}`
+  if (sizes === null) return `${share}.`
+  const documents = counted(sizes.documents.get(key) ?? 0, 'document')
+  return `${share}: ${documents}, ${readableSize(sizes.bytes.get(key) ?? 0)}.`
+}
+
+export function heatNotes(sizes: ChunkSizes | null): TemplateResult | typeof nothing {
+  return sizes === null || sizes.errors.length === 0 ? nothing : html`<p class="soft">${sizes.errors.join(' ')}</p>`
+}
