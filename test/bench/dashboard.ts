@@ -14,7 +14,7 @@ import {
   type LiveOperation,
   type LiveOperations,
 } from '@shardlab/dashboard'
-import { openDashboard } from '@shardlab/dashboard/server'
+import { openDashboard, type DashboardTarget } from '@shardlab/dashboard/server'
 import { up } from '../support/up.js'
 import type { BenchResult } from './bench.js'
 
@@ -61,7 +61,7 @@ async function framesOfLarge(
     overflowed: () => {},
     newId: () => String(Math.random()),
   })
-  const server = await openDashboard({
+  const target: DashboardTarget = {
     ...{ faultForms: [], needsLogin: false },
     enter: async () => ({
       open: async () => readers.next(readers.open(), 0, 0),
@@ -70,7 +70,8 @@ async function framesOfLarge(
       control: async () => ({}),
       end: () => {},
     }),
-  })
+  }
+  const server = await openDashboard(target, { port: 0, exposure: null })
   let changed = 0
   const timer = setInterval(() => {
     for (let i = 0; i < (changesPerSecond * changeEveryMs) / 1000; i++) {

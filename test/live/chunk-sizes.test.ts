@@ -1,4 +1,4 @@
-/** `{ shardlab: 'chunkSizes' }` shows how the documents of a collection are spread over its chunks. */
+/** `{ shardlab: 'chunkSizes' }` shows how documents are spread over the chunks of a collection. */
 import { BSON, MongoClient, type Document } from 'mongodb'
 import t from 'tap'
 import { ShardedCluster } from 'shardlab'
@@ -36,10 +36,16 @@ t.test('documents and bytes of each chunk, without orphans', async (t) => {
   t.same(first!.bytes, [sumOf(0, 100), sumOf(100, 5000)])
   t.match(second, { shard: 'shard02', documents: [15_000], error: null }, 'the empty chunk is left out')
   t.same(second!.bytes, [sumOf(5000, 20_000)])
-  t.ok([...first!.keys, ...second!.keys].every((key, i, keys) => i === 0 || keys[i - 1]! < key), 'in the order of keys')
+  t.ok(
+    [...first!.keys, ...second!.keys].every((key, i, keys) => i === 0 || keys[i - 1]! < key),
+    'in the order of keys',
+  )
 
   await admin({ shardCollection: 'shop.hashed', key: { k: 'hashed' }, numInitialChunks: 4 })
-  await client.db('shop').collection('hashed').insertMany(documents.map(({ k }) => ({ k })))
+  await client
+    .db('shop')
+    .collection('hashed')
+    .insertMany(documents.map(({ k }) => ({ k })))
   const hashed = await sizes({ ns: 'shop.hashed' })
   const counted = hashed.flatMap((shard) => shard.documents)
   t.equal(

@@ -112,9 +112,9 @@ export interface ClusterOptions {
    */
   readonly nativeWire?: boolean
   /**
-   * Serve the dashboard, a web page about the running cluster, to browsers of this machine: `true`
-   * on any free port, or a port. With `auth`, pages log in. Default false; see
-   * `ShardedCluster.dashboard`.
+   * Serve the dashboard, a web page about the running cluster: `true` on any free port, or a port.
+   * With `auth`, pages log in. Only browsers of this machine can open it, except with `auth`, `tls`
+   * and a `host` of other machines. Default false; see `ShardedCluster.dashboard`.
    */
   readonly dashboard?: boolean | number
   /**

@@ -27,12 +27,12 @@ async function openBrowser(): Promise<Browser> {
  * @param script runs before those of the page
  */
 export async function onPage(t: Test, url: string, look: (page: Page) => Promise<void>, script = ''): Promise<void> {
-  const page = await (await openBrowser()).newPage({ viewport: sizes[0]! })
+  const page = await (await openBrowser()).newPage({ viewport: sizes[0]!, ignoreHTTPSErrors: true })
   page.setDefaultTimeout(20_000)
   const wrong: string[] = []
   page.on('pageerror', ({ message }) => wrong.push(message))
   page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
-  page.on('request', (each) => each.url() === url || /^(data:|ws:)/.test(each.url()) || wrong.push(each.url()))
+  page.on('request', (each) => each.url() === url || /^(data:|wss?:)/.test(each.url()) || wrong.push(each.url()))
   await page.addInitScript(script)
   await page.goto(url)
   await page.locator('h1').waitFor()

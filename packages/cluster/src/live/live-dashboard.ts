@@ -1,21 +1,26 @@
 /** The dashboard of a cluster in this process. */
+import { hostname } from 'node:os'
 import { configAddress } from '@shardlab/actor'
 import {
   openDashboard,
   type DashboardAccess,
   type DashboardServer,
   type DashboardTarget,
+  type Exposure,
   type PageFields,
   type PageVerb,
 } from '@shardlab/dashboard/server'
+import { certificateReader } from '@shardlab/runtime'
 import { manualRuntime } from '../create-runtime.js'
 import { DumpClient } from '../dumps/dump-client.js'
 import { faultForms } from '../faults/grammar.js'
+import { isLoopback } from '../exposure.js'
 import { OptionError } from '../option-error.js'
 import { primaryOf } from '../sets/primary-of.js'
 import { timeToAdvance } from '../quantity-options.js'
 import { chunkSizes } from './chunk-sizes.js'
 import { documentsByShard } from './documents-by-shard.js'
+import type { ResolvedOptions } from '../resolved-options.js'
 import type { LiveRecorder } from './live-recorder.js'
 import { bodyOfPageCommand, killOfRest, replyOfPageCommand } from './page-command.js'
 import { NoServerError, PageConnection } from './page-connection.js'
@@ -31,7 +36,8 @@ export async function openLiveDashboard(
   port: number,
 ): Promise<DashboardServer> {
   try {
-    return await openDashboard(targetOf(cluster, recorder), port)
+    const exposure = await exposureOf(cluster.options)
+    return await openDashboard(targetOf(cluster, recorder), { port, exposure })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw new OptionError(
@@ -40,6 +46,16 @@ export async function openLiveDashboard(
         : `the dashboard cannot listen on port ${port} (${message}): choose another one, or 0 for any free port.`,
     )
   }
+}
+
+/**
+ * Other machines can open the page if the cluster listens there, with users and TLS. Without TLS
+ * they would send passwords that anybody on the way can read: drivers never do that.
+ */
+async function exposureOf({ auth, tls, host, nats }: ResolvedOptions): Promise<Exposure | null> {
+  if (!auth || tls === null || nats !== null || isLoopback(host)) return null
+  const name = host === '0.0.0.0' || host === '::' ? hostname() : host.includes(':') ? `[${host}]` : host
+  return { host, name, certificate: await certificateReader(tls) }
 }
 
 function targetOf(cluster: ShownCluster, recorder: LiveRecorder): DashboardTarget {

@@ -36,7 +36,7 @@ export class Connection {
   }
 
   open(): void {
-    const socket = new WebSocket(`ws://${location.host}/live`)
+    const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/live`)
     this.#socket = socket
     socket.addEventListener('open', () => {
       this.isOpen = true

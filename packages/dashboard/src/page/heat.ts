@@ -14,8 +14,8 @@ export interface Heat {
 }
 
 /**
- * By samples of the routers. An operation with several bounds counts for each of them in equal parts, and each bound for its
- * chunks in equal parts. Broadcasts say nothing about chunks.
+ * By samples of the routers. An operation with several bounds counts for each of them in equal
+ * parts, and each bound for its chunks in equal parts. Broadcasts say nothing about chunks.
  */
 export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonly LiveOperations[]): Heat {
   // Differences between neighbours: a bound costs two writes, however many chunks it covers.

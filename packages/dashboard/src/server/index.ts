@@ -1,4 +1,4 @@
-export { openDashboard, type DashboardServer } from './dashboard-server.js'
+export { openDashboard, type DashboardListening, type DashboardServer, type Exposure } from './dashboard-server.js'
 export {
   pageVerbs,
   type DashboardAccess,

@@ -16,8 +16,8 @@
  *   for deltas, at most `waitMs`; `close` ends the reader.
  * - `documents` takes `ns`, `filter` as Extended JSON and `limit`, and replies with documents of
  *   each shard, of which orphans are marked.
- * - `chunkSizes` takes `ns`, and replies with the documents and bytes of each chunk that has any, by
- *   shard.
+ * - `chunkSizes` takes `ns`, and replies with the documents and bytes of each chunk that has any,
+ *   by shard.
  * - `addMember` takes `set` and starts one more member of it; `removeMember` takes `member` and
  *   forgets one that its set does not have any more.
  */

@@ -1,4 +1,4 @@
-export { checkTlsFiles } from './tls/check-tls-files.js'
+export { certificateReader, checkTlsFiles } from './tls/check-tls-files.js'
 export {
   TlsFileError,
   tlsModes,

@@ -31,7 +31,7 @@ export async function dashboard({ uri, port }: DashboardOptions): Promise<void> 
 /** @throws OptionError */
 async function serve(target: DashboardTarget, port: number): Promise<DashboardServer> {
   try {
-    return await openDashboard(target, port)
+    return await openDashboard(target, { port, exposure: null })
   } catch (error) {
     throw new OptionError(
       `the dashboard cannot listen on port ${port} (${(error as Error).message}): choose another one, or 0 for any free port.`,
