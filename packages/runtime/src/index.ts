@@ -10,6 +10,7 @@ export { DiskDamagedError, DiskRefusedError } from './disks/files/disk-damaged-e
 export { DiskFolder, type StoredMember } from './disks/files/disk-folder.js'
 export { readChecked, writeChecked } from './disks/files/checked-text.js'
 export { isNoSpace, realFileSystem, unflushedFileSystem, type FileSystem } from './disks/files/file-system.js'
+export { makeFolder } from './disks/files/make-folder.js'
 export { MemoryDisk } from './disks/memory-disk.js'
 export { BusyWorldError, type MemberCopy, type WorldCopy } from './inline/world-copy.js'
 export { createInlineRuntime, type InlineRuntime } from './inline/inline-runtime.js'

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { elementsOf, findField, toExtendedJson, type DocumentWriter } from '@shardlab/bson'
+import { makeFolder } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
 import type { DumpClient } from './dump-client.js'
 import { fileNameOf, hasMarker, markerName } from './dump-files.js'
@@ -40,7 +41,7 @@ async function checkReplaceable(folder: string): Promise<void> {
 }
 
 async function newFolderBeside(target: string): Promise<string> {
-  await mkdir(dirname(target), { recursive: true })
+  makeFolder(dirname(target))
   const made = join(dirname(target), `.${basename(target)}-${randomBytes(6).toString('hex')}`)
   await mkdir(made)
   return made

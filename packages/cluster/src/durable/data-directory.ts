@@ -2,11 +2,12 @@
  * The directory of the option `dbPath`: `cluster.json` says which cluster it holds, `lock` which
  * process uses it, `members.json` which members it has, and `members` has their files.
  */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
   DiskDamagedError,
   DiskFolder,
+  makeFolder,
   readChecked,
   realFileSystem,
   writeChecked,
@@ -157,7 +158,7 @@ export function checkMemory(path: string, dataBytes: number, freeBytes: number):
 
 function makeDirectory(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeFolder(path, 0o700)
   } catch (error) {
     throw new OptionError(`${path} cannot be created (${(error as Error).message}): choose another directory.`)
   }

@@ -3,8 +3,9 @@
  * cluster that has stopped, or was silent for too long.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { DiskFolder } from '../disks/files/disk-folder.js'
+import { makeFolder } from '../disks/files/make-folder.js'
 import type { HostCall } from '../remote/host-commands.js'
 import type { RoleLoaders } from '../remote/host-server.js'
 import { toPortable } from '../remote/portable-error.js'
@@ -194,6 +195,6 @@ export class Machine {
 const askedMs = 1000
 
 function diskFolder(path: string): DiskFolder {
-  mkdirSync(path, { recursive: true })
+  makeFolder(path)
   return new DiskFolder(path)
 }

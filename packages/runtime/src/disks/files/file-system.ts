@@ -3,6 +3,7 @@
  * loses what was not flushed.
  */
 import * as fs from 'node:fs'
+import { makeFolder } from './make-folder.js'
 
 export interface FileSystem {
   openSync(path: string, flags: 'r' | 'r+' | 'w+' | 'wx+'): number
@@ -37,7 +38,7 @@ export const realFileSystem: FileSystem = {
   sizeSync: (path) => fs.statSync(path).size,
   readFileSync: (path) => fs.readFileSync(path),
   namesSync: (folder) => fs.readdirSync(folder),
-  mkdirSync: (folder) => void fs.mkdirSync(folder, { recursive: true, mode: 0o700 }),
+  mkdirSync: (folder) => makeFolder(folder, 0o700),
   renameSync: (from, to) => fs.renameSync(from, to),
   removeSync: (path) => fs.rmSync(path, { recursive: true, force: true }),
   freeBytesSync(folder) {
