@@ -186,6 +186,8 @@ t.test('expectations are parsed or refused with one sentence', async (t) => {
     'p99<20ms and more',
     'p99=1ms',
     'share<120%',
+    'share<40',
+    'errorRate<2',
   ]) {
     t.throws(() => parseExpectation(text), OptionError, text)
   }

@@ -93,6 +93,7 @@ t.test('a machine that is cut off is silent, then its members are down; they ret
   const back = until('b2', 'started')
   clients.get('m2')!.isCut = false
   await back
+  test.ok(events.some((event) => event.type === 'log' && event.message.startsWith('the host m2 is back: ')))
   test.equal(await ask(runtime, 'b2', 'sum'), 5, 'it kept running, and the lost message stays lost')
   test.equal(await ask(runtime, 'a1', 'forward', forward('sum')), 5)
   test.same(states(), ['a1 started', 'b2 started', 'b2 crashed', 'b2 started'])

@@ -128,6 +128,19 @@ t.test('a broken rule is reported with its line', async (t) => {
       'partition shard1 from shard09',
       'a.yaml:13: timeline.1.do: shard09 is not a member; members are shards (shard01), mongoses (mongos01), config and balancer',
     ],
+    [
+      'crash shard02 for 10m',
+      'crash shard02 for -5s',
+      'a.yaml:13: timeline.1.do: invalid fault crash: for must not be negative',
+    ],
+    ['crash shard02 for 10m', 'drop 150% between mongos01 and shard02', /^a\.yaml:13: timeline\.1\.do: /],
+    ['crash shard02 for 10m', 'delay between mongos01 and shard02 by -20ms', /^a\.yaml:13: timeline\.1\.do: /],
+    [
+      'imbalance.last < 1.2',
+      'hottest.share < 40',
+      /^a\.yaml:16: expect\.0: .* must be a share from 0 to 1, such as 0\.4 or 40%$/,
+    ],
+    ['imbalance.last < 1.2', 'operations.routed.broadcast < 101%', /must be a share from 0 to 1/],
     ['distribution: zipfian', 'distribution: zipfan', / latest, file; did you mean zipfian\?$/],
     [
       'do: crash shard02 for 10m',

@@ -66,7 +66,8 @@ function header(report: LoadReport): ReportPart[] {
   return [
     heading(1, workload.name),
     paragraph([
-      ...[data, { code: workload.ns }, ', shard key ', { code: workload.shardKey }],
+      ...[data, { code: workload.ns }],
+      ...(report.measured.mongoses === 0 ? [] : [', shard key ', { code: workload.shardKey }]),
       `, seed ${workload.seed}. ${sentence(topologyOf(report))}`,
     ]),
     ...(interrupted ? [paragraph('Interrupted: the figures cover what was done until then.', 'bad')] : []),

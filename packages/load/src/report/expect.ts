@@ -4,6 +4,7 @@
  */
 import { OptionError } from '../option-error.js'
 import { decodeHistogram } from '../run/histograms.js'
+import { duration } from './format.js'
 import { routingClasses, type Expectation, type Latency, type LoadReport } from '../types.js'
 
 const operators: Readonly<Record<string, (a: number, b: number) => boolean>> = {
@@ -32,9 +33,13 @@ export function parseExpectation(text: string): Expectation {
     throw wrong(`names ${metric}: there are p50 to p99.99, min, mean, max, ${counts.join(', ')}`)
   }
   if (!isCount && (unit === undefined || unit === '%')) throw wrong('needs a unit of time: us, ms or s')
-  if (isCount && unit !== undefined && !(unit === '%' && (metric === 'share' || metric === 'errorRate')))
+  if (isCount && unit !== undefined && !(unit === '%' && ['share', 'errorRate'].includes(metric!)))
     throw wrong(`has a unit, ${unit}, that ${metric} has not`)
+  const isShare = metric === 'share' || metric === 'errorRate'
   if (unit === '%' && Number(number) > 100) throw wrong('is above 100%')
+  // Without its unit, 40% would be met by every run.
+  if (isShare && unit === undefined && Number(number) > 1)
+    throw wrong(`is always met or never: ${metric} is at most 1; write it as in "${metric}<40%" or "${metric}<0.4"`)
   if (scope !== undefined && (metric === 'retries' || metric === 'throughput'))
     throw wrong(`has a scope, which ${metric} has not`)
   const factor = unit === undefined ? 1 : unit === '%' ? 0.01 : timeUnitsUs[unit]!
@@ -111,5 +116,5 @@ function latencyOf({ latencyUs, workload }: LoadReport, expectation: Expectation
 
 function shown({ metric }: Expectation, value: number): string {
   if (metric === 'share' || metric === 'errorRate') return `${(value * 100).toFixed(2)}%`
-  return (counts as readonly string[]).includes(metric) ? String(value) : `${value}us`
+  return (counts as readonly string[]).includes(metric) ? String(value) : duration(value)
 }

@@ -21,12 +21,16 @@ const latencyRow = (name: string, { count, errors, intended, service }: Latency)
   ),
 ]
 
+/** Only routers have one. */
+export const keyOf = ({ measured, workload }: LoadReport): string =>
+  measured.mongoses === 0 ? '' : `, shard key ${workload.shardKey}`
+
 function single(report: LoadReport): string {
   const { latencyUs, workload, measured, errors } = report
   const lines = [
     ...(report.interrupted ? ['Interrupted: the figures cover what was done until then', ''] : []),
     `${workload.name}: ${counted(report.operations, 'operation', whole)} in ${report.durationSecs.toFixed(1)} s, ${perSecond(report.throughput)} a second, ${counted(errors.total, 'error', whole)}, ${report.retries === 1 ? '1 retry' : `${whole(report.retries)} retries`}`,
-    `  ${loopOf(report)}; ${counted(workload.records, 'record', whole)} in ${workload.ns}, shard key ${workload.shardKey}, seed ${workload.seed}`,
+    `  ${loopOf(report)}; ${counted(workload.records, 'record', whole)} in ${workload.ns}${keyOf(report)}, seed ${workload.seed}`,
     ...(report.notBegun > 0 ? [`  ${notBegunSentence(report)}`] : []),
     ...lostSentences(report).map((each) => `  ${each}`),
     '',
@@ -103,7 +107,7 @@ function sweep(report: LoadReport): string {
     ...(report.interrupted
       ? [`Interrupted at ${of}=${steps.at(-1)!.value}: the steps that follow are missing`, '']
       : []),
-    `${report.workload.name}, swept over ${of}; ${loopOf(report)}; ${counted(report.workload.records, 'record', whole)}, shard key ${report.workload.shardKey}`,
+    `${report.workload.name}, swept over ${of}; ${loopOf(report)}; ${counted(report.workload.records, 'record', whole)}${keyOf(report)}`,
     table([
       [of, 'ops/s', 'errors', 'p50', 'p99', ...classes.map((name) => `${name} p50`), 'broadcast/targeted', 'end check'],
       ...rows,

@@ -297,6 +297,7 @@ class NatsRuntime extends SupervisedWorld<MachinePlace> implements Runtime {
     }
     this.#routeAll(machine)
     void this.#fleet.announce(members.map((member) => locationOf(member)))
+    if (returned.length > 0) this.#warn(`the host ${machine.name} is back: its members are up again`)
     const restarting = lost.filter((member) => !returned.includes(member))
     if (restarting.length > 0) this.#warn(`the host ${machine.name} has restarted: its members start again`)
     for (const member of restarting) void this.#restartLost(member)

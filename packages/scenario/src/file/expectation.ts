@@ -2,6 +2,7 @@
  * Compare a number of the result, given by its path: `imbalance.last < 1.2`, `bytesMoved <= 20MB`.
  */
 import { QuantityError, suggestion } from '@shardlab/quantities'
+import { percent } from '../report/format.js'
 import { memberName } from './member-name.js'
 import { parseBytes, parseTime } from './quantities.js'
 
@@ -33,7 +34,7 @@ const grammar = /^\s*([A-Za-z](?:[\w.]|-\w)*)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$/
 
 const ofShard = /^(shards|drains|reshardings\.\d+\.receivedBytes)\.(\w+)/
 
-type Kind = 'count' | 'ratio' | 'size' | 'time'
+type Kind = 'count' | 'ratio' | 'share' | 'size' | 'time'
 
 const moments = ['first', 'worst', 'last'] as const
 
@@ -65,8 +66,8 @@ const numbers: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['replication.longestWithoutPrimaryMs', 'time'],
   ['replication.worstLagMs', 'time'],
   ...['p50', 'p99', 'max'].map((name) => [`operations.latencyMs.${name}`, 'time'] as const),
-  ...['targeted', 'multi', 'broadcast'].map((name) => [`operations.routed.${name}`, 'ratio'] as const),
-  ['hottest.share', 'ratio'],
+  ...['targeted', 'multi', 'broadcast'].map((name) => [`operations.routed.${name}`, 'share'] as const),
+  ['hottest.share', 'share'],
   ['balancing.windows', 'count'],
   ['balancing.openMs', 'time'],
   ['balancing.bytesInBusiest', 'size'],
@@ -116,13 +117,26 @@ export function parseExpectation(text: string): Expectation | string {
 /** @throws QuantityError */
 function numberOf(text: string, kind: Kind): number {
   const isNumber = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
+  if (kind === 'share') return shareOf(text)
   // Zero needs no unit.
   if (isNumber && (kind === 'count' || kind === 'ratio' || Number(text) === 0)) return Number(text)
   if (kind === 'size') return parseBytes(text)
   if (kind === 'time') return parseTime(text)
-  const percent = /^(\d+(?:\.\d+)?)%$/.exec(text)
-  if (percent !== null && kind === 'ratio') return Number(percent[1]) / 100
+  const percent = percentIn(text)
+  if (percent !== null && kind === 'ratio') return percent
   throw new QuantityError(kind === 'count' ? 'must be a number' : 'must be a number, or a share such as 40%')
+}
+
+/** Without its unit, `40%` would be met by every result. @throws QuantityError */
+function shareOf(text: string): number {
+  const share = percentIn(text) ?? (/^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN)
+  if (share >= 0 && share <= 1) return share
+  throw new QuantityError('must be a share from 0 to 1, such as 0.4 or 40%')
+}
+
+function percentIn(text: string): number | null {
+  const percent = /^(\d+(?:\.\d+)?)%$/.exec(text)
+  return percent === null ? null : Number(percent[1]) / 100
 }
 
 /** @param result the variant's, without series */
@@ -131,7 +145,7 @@ export function failedExpectations(result: unknown, texts: readonly string[]): F
     const { path, operator, value } = parseExpectation(text) as Expectation
     const actual = numberAt(result, path)
     if (actual !== null && operators[operator]!(actual, value)) return []
-    const message = `expected ${text}, but ${actual === null ? `the result has no value for ${path}` : `it is ${shown(actual)}`}`
+    const message = `expected ${text}, but ${actual === null ? `the result has no value for ${path}` : `it is ${shown(actual, path)}`}`
     return [{ expect: text, path, actual, message }]
   })
 }
@@ -146,5 +160,7 @@ function numberAt(result: unknown, path: string): number | null {
   return path.startsWith('operations.errors.') ? 0 : null
 }
 
-const shown = (value: number): string =>
-  Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)))
+function shown(value: number, path: string): string {
+  if (kindOf(path) === 'share') return percent(value)
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)))
+}

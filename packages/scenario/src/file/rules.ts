@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os'
 import { OptionError, nameInTarget, parseFaultText } from '@shardlab/cluster'
+import { parseFaultData } from '@shardlab/cluster/faults'
 import { bytesText, short } from '../report/format.js'
 import { applicationRules } from './application-rules.js'
 import type { BrokenRule, Rule } from './broken-rule.js'
@@ -128,6 +129,7 @@ function* faultsAreValid(scenario: ScenarioSource): Generator<BrokenRule, void> 
     let fault: Readonly<Record<string, unknown>>
     try {
       fault = parseFaultText(entry.do)
+      parseFaultData(fault)
     } catch (error) {
       if (!(error instanceof OptionError)) throw error
       yield { path: ['timeline', i, 'do'], message: error.message }

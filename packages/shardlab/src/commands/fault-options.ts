@@ -26,13 +26,12 @@ export function addFaultCommand(
   shardlab fault --uri mongodb://127.0.0.1:27017/ --list
   shardlab fault --uri mongodb://127.0.0.1:27017/ --heal`,
   )
-    .argument('[fault]', "what to break, such as 'crash shard02 for 5s'")
+    .argument('[fault...]', "what to break, such as 'crash shard02 for 5s'")
     .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
     .option('--list', 'list the active and scheduled faults')
     .option('--heal [id]', 'heal one fault, or all without an id')
     .option('--reached <id>', 'wait until a member reaches the step of a fault')
     .option('--json', 'print the reply as one JSON object')
-    .allowExcessArguments(false)
     .addHelpText(
       'after',
       `
@@ -76,5 +75,8 @@ Exit codes:
   2    wrong usage, no cluster at the URI, or no such member, link, step or fault
   3    internal error`,
     )
-    .action(run)
+    // Also without quotes.
+    .action((words: readonly string[], options: FaultOptions) =>
+      run(words.length === 0 ? undefined : words.join(' '), options),
+    )
 }

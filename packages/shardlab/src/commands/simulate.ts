@@ -34,7 +34,11 @@ export async function simulate(scenario: string | undefined, options: SimulateOp
     return exitCodes.fine
   }
   if (scenario === undefined)
-    throw new OptionError('simulate needs a scenario: a file, or a name from simulate --list.')
+    throw new OptionError(
+      typeof options.json === 'string'
+        ? `simulate needs a scenario, and --json takes ${options.json} as the name of its file: write --json after the scenario.`
+        : 'simulate needs a scenario: a file, or a name from simulate --list.',
+    )
   const { path, text } = findScenario(scenario)
   const seeds = sweptSeeds(options)
   const scenarioFile = chosen(parseScenario(text, path), options)

@@ -46,7 +46,7 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
   })
   cluster.on('log', ({ level, member, message, fields }) => {
     if (options.quiet !== true && (level === 'warn' || level === 'error'))
-      process.stderr.write(`${member}: ${message} ${JSON.stringify(fields)}\n`)
+      process.stderr.write(`${member}: ${message}${textOf(fields)}\n`)
   })
   const control = options.controlPort === undefined ? null : await openControlOf(cluster, options.controlPort)
   if (options.json === true) {
@@ -235,3 +235,7 @@ function tryNext(uri: string, [first]: readonly StandbyInfo[]): string[] {
     shell(`'sh.enableSharding("shop"); sh.shardCollection("shop.orders", { customer: "hashed" })'`),
   ]
 }
+
+/** After a message. */
+const textOf = (fields: Readonly<Record<string, unknown>>): string =>
+  Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`

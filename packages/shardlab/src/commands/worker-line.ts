@@ -1,5 +1,6 @@
 /** What a worker does: on a terminal a line that changes. */
 import { SingleBar } from 'cli-progress'
+import { counted } from '@shardlab/quantities'
 import type { WorkerEvent } from '@shardlab/jobs'
 
 export interface WorkerLine {
@@ -17,7 +18,7 @@ export function workerLine(concurrency: number): WorkerLine {
   return {
     show(event) {
       if (event.type === 'ready') {
-        process.stdout.write(`worker is ready for ${concurrency} jobs at a time from ${event.address}\n`)
+        process.stdout.write(`worker is ready for ${counted(concurrency, 'job')} at a time from ${event.address}\n`)
         bar?.start(1, 0, { running, done })
       } else if (event.type === 'refused') {
         print(
