@@ -16,12 +16,15 @@ export function addEventsCommand(program: Command, run: (options: EventsOptions)
   shardlab events --uri mongodb://127.0.0.1:27017/ --json --snapshot`,
   )
     .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
-    .option('--snapshot', 'print the present state and end')
+    .option('--snapshot', 'print the present state and end; needs --json')
     .option('--json', 'print every delta of the stream as one JSON object on a line')
     .allowExcessArguments(false)
     .addHelpText(
       'after',
       `
+Operations are no events: --json prints their rates and samples. Rounds of the balancer that
+change nothing are left out without --json.
+
 A delta is one change of the state. The page reference/live-stream.md describes all deltas.
 
 Exit codes:

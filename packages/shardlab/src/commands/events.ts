@@ -48,7 +48,14 @@ export async function events({ uri, snapshot, json }: EventsOptions): Promise<vo
 
 function write(delta: NumberedDelta, isJson: boolean): void {
   if (isJson) process.stdout.write(`${JSON.stringify(delta)}\n`)
-  else if (delta.type === 'event') process.stdout.write(`${lineOf(delta.event)}\n`)
+  else if (delta.type === 'event' && !isIdleRound(delta.event)) process.stdout.write(`${lineOf(delta.event)}\n`)
+}
+
+/** One a second on an idle cluster, it would hide everything else. */
+function isIdleRound(event: StreamedEvent): boolean {
+  if (event.type !== 'balancer-round') return false
+  const { skipped, splits, migrations, blocked, defragmenting } = event
+  return skipped === null && [splits, migrations, blocked, defragmenting].every(({ length }) => length === 0)
 }
 
 /** `12:00:00.000  split  ns=shop.orders shard=shard01 …` */

@@ -30,7 +30,9 @@ import { simulateLine } from './simulate-line.js'
 /** @returns the exit code */
 export async function simulate(scenario: string | undefined, options: SimulateOptions): Promise<number> {
   if (options.list === true) {
-    process.stdout.write(listText(listScenarios()))
+    const scenarios = listScenarios()
+    const isJson = options.json !== undefined
+    process.stdout.write(isJson ? `${JSON.stringify({ scenarios })}\n` : listText(scenarios))
     return exitCodes.fine
   }
   if (scenario === undefined)

@@ -35,8 +35,16 @@ export class Resharding extends Activity {
     const other = this.world.client('aborting')
     for (let i = 0; i < roundsMax && pace.isAnyClientWorking; i++) {
       await client.pause(60)
+      if (behaviours.moveCollectionCommand) await this.#moveNew(client, random, `moved${i}`)
       await this.#round(client, other, random)
     }
+  }
+
+  /** The catalog learns of a collection when it is moved for the first time. */
+  async #moveNew(client: SwarmClient, random: Random, name: string): Promise<void> {
+    await client.try({ create: name, $db: 'app' }, refusals)
+    const command = { moveCollection: `app.${name}`, toShard: pick(random, this.world.cluster.shards), $db: 'admin' }
+    await this.#do(client, client, random, 'moveCollection', null, command)
   }
 
   async #round(client: SwarmClient, other: SwarmClient, random: Random): Promise<void> {
