@@ -35,7 +35,7 @@ t.test('with users and TLS the page listens where the cluster does', options, as
   t.same([protocol, name], ['https:', hostname().toLowerCase()])
 
   const client = await MongoClient.connect(
-    cluster.uri.replace('0.0.0.0', '127.0.0.1'),
+    cluster.uri.replace(hostname(), '127.0.0.1'),
     driverOptions({ ca: pem('ca') }),
   )
   await client.db('admin').command({ createUser: 'root', pwd: 'secret', roles: ['root'] })

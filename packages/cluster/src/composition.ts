@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import {
   configAddress,
   createObjectIdFactory,
@@ -36,7 +37,7 @@ export async function startMembers(
   // Mongoses wait for the catalog by themselves, so that they start in parallel.
   const others = runtime.start(topology.others)
   others.catch(() => {})
-  const started = await runtime.start(topology.storage)
+  const started = await startStorage(runtime, topology.storage, others)
   const standby = new Set<Address>(options.standby)
   await initiateSets(
     runtime,
@@ -51,6 +52,26 @@ export async function startMembers(
     nowMs,
   )
   return [...started, ...(await others)]
+}
+
+/** How long the cause may be later than its consequence. */
+const causeWithinMs = 1000
+
+/**
+ * A member of `others` that could not start may have taken the thread of these along. Then its
+ * error is the one that tells the user what to do.
+ */
+export async function startStorage(
+  runtime: Runtime,
+  specs: readonly MemberSpec[],
+  others: Promise<unknown>,
+): Promise<MemberInfo[]> {
+  try {
+    return await runtime.start(specs)
+  } catch (error) {
+    if ((error as Error).name === 'OccupiedThreadError') await Promise.race([others, setTimeout(causeWithinMs, null, { ref: false })])
+    throw error
+  }
 }
 
 interface StartedSet {

@@ -138,6 +138,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
     mongos,
     port,
     host,
+    announcedHost: host,
     insecure,
     tls: resolveTls(options.tls),
     emulate,

@@ -17,6 +17,8 @@ export interface ResolvedOptions extends ResolvedSets {
   readonly mongos: number
   readonly port: number
   readonly host: string
+  /** By which clients know the members. */
+  readonly announcedHost: string
   readonly insecure: boolean
   /** null: without TLS. */
   readonly tls: TlsSettings | null

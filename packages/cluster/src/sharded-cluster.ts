@@ -27,6 +27,7 @@ import { factsOf, LiveStream } from './live/live-stream.js'
 import { refuseParameters } from './parameter-options.js'
 import { timeToAdvance } from './quantity-options.js'
 import { resolveOptions } from './resolve-options.js'
+import { isUnspecified, ownName } from './own-name.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { rollbackFilesOf, type RollbackFile } from './rollback-files.js'
 import {
@@ -123,9 +124,10 @@ export class ShardedCluster extends ClusterEmitter {
 
   static async #start(
     options: ClusterOptions,
-    resolved: ResolvedOptions,
+    given: ResolvedOptions,
     directory: DurableStart | null,
   ): Promise<ShardedCluster> {
+    const resolved = isUnspecified(given.host) ? { ...given, announcedHost: await ownName() } : given
     if (resolved.tls !== null) await checkTls(resolved.tls)
     await refuseParameters(resolved)
     const copied = options.from === undefined ? null : contentOf(options.from).world

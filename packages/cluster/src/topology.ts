@@ -100,8 +100,9 @@ export function specOf(options: ResolvedOptions, set: Address): MemberSpec {
 
 /** @param number of the member among those with consecutive ports; null: any free port */
 function listenOf(options: ResolvedOptions, number: number | null = null): Listen {
-  const { host, port } = options
-  return { host, port: port === 0 || number === null ? 0 : port + number, ...clientsOf(options) }
+  const { host, announcedHost, port } = options
+  const announced = announcedHost === host ? {} : { announcedHost }
+  return { host, ...announced, port: port === 0 || number === null ? 0 : port + number, ...clientsOf(options) }
 }
 
 /** How all members serve clients. */

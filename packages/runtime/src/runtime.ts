@@ -9,6 +9,8 @@ import type { MemoryUsage } from './memory-usage.js'
 export interface Listen {
   readonly host: string
   readonly port: number
+  /** By which clients know the member. Default: `host`. */
+  readonly announcedHost?: string
   /** Further addresses with the same port. Default: none. */
   readonly furtherHosts?: readonly string[]
   /** Default: without TLS. */

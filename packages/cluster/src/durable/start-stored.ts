@@ -2,6 +2,7 @@
 import { createServer } from 'node:net'
 import type { Address } from '@shardlab/actor'
 import type { MemberInfo, MemberSpec, Runtime, StoredMember } from '@shardlab/runtime'
+import { startStorage } from '../composition.js'
 import type { Relocation } from '../copies/relocation.js'
 import type { ResolvedOptions } from '../resolved-options.js'
 import { describeTopology, memberSpec, specOf, type Topology } from '../topology.js'
@@ -20,7 +21,7 @@ export async function startStored(
   const others = runtime.start(topology.others)
   others.catch(() => {})
   const specs = await Promise.all(inOrder(stored, topology).map((member) => specOfStored(member, options, topology)))
-  const started = await runtime.start(specs)
+  const started = await startStorage(runtime, specs, others)
   const before = stored.flatMap(({ address, endpoint }) => (endpoint === null ? [] : [{ address, endpoint }]))
   await relocation.moved(before, started)
   return [...started, ...(await others)]

@@ -1,5 +1,4 @@
 /** The dashboard of a cluster in this process. */
-import { hostname } from 'node:os'
 import { configAddress } from '@shardlab/actor'
 import {
   openDashboard,
@@ -52,9 +51,9 @@ export async function openLiveDashboard(
  * Other machines can open the page if the cluster listens there, with users and TLS. Without TLS
  * they would send passwords that anybody on the way can read: drivers never do that.
  */
-async function exposureOf({ auth, tls, host, nats }: ResolvedOptions): Promise<Exposure | null> {
+async function exposureOf({ auth, tls, host, announcedHost, nats }: ResolvedOptions): Promise<Exposure | null> {
   if (!auth || tls === null || nats !== null || isLoopback(host)) return null
-  const name = host === '0.0.0.0' || host === '::' ? hostname() : host.includes(':') ? `[${host}]` : host
+  const name = announcedHost.includes(':') ? `[${announcedHost}]` : announcedHost
   return { host, name, certificate: await certificateReader(tls) }
 }
 

@@ -2,6 +2,7 @@ import { createDeferred } from '@shardlab/actor'
 import type { NatsOptions } from '@shardlab/nats'
 import { Machine } from '@shardlab/runtime/nats'
 import { OptionError } from '../option-error.js'
+import { isUnspecified } from '../own-name.js'
 import { lazyRoles } from '../roles.js'
 import { version } from '../version.js'
 import { openBroker, refusing } from './open-broker.js'
@@ -25,15 +26,12 @@ export interface OpenHost {
   close(): Promise<void>
 }
 
-/** Clients cannot connect to them. */
-const unspecified = ['0.0.0.0', '::']
-
 /**
  * Offers this process to clusters on the NATS server: it runs the members that they place here.
  * @throws OptionError the server cannot be reached, or the name or the address cannot be used
  */
 export async function openHost({ name, host, dbPath, onNews, ...server }: HostOptions): Promise<OpenHost> {
-  if (host !== undefined && unspecified.includes(host))
+  if (host !== undefined && isUnspecified(host))
     throw new OptionError(`clients cannot connect to ${host}: give the address of this machine as host.`)
   const opened = await openBroker(server, `shardlab host ${name}`, (error) =>
     onNews?.(`a message of NATS was lost: ${String(error)}`),

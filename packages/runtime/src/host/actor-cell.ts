@@ -104,7 +104,7 @@ export class ActorCell {
     this.endpoint =
       boot.listen === null || boot.listen.port === 0
         ? `${boot.address}:27017`
-        : endpointOf(boot.listen.host, boot.listen.port)
+        : endpointOf(boot.listen.announcedHost ?? boot.listen.host, boot.listen.port)
   }
 
   get gone(): boolean {

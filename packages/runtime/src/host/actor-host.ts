@@ -213,7 +213,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
       return
     }
     cell.gateway = gateway
-    cell.endpoint = endpointOf(gateway.host, gateway.port)
+    cell.endpoint = endpointOf(listen.announcedHost ?? gateway.host, gateway.port)
     this.directory.name(cell.address, cell.endpoint)
   }
 

@@ -28,11 +28,16 @@ export async function waitAtMost(timeoutMs: number, work: Promise<unknown>): Pro
   clearTimeout(timer)
 }
 
-/** Waits until all have settled, then throws the first error if there is one. */
-export async function settleAll<T>(work: readonly Promise<T>[]): Promise<T[]> {
+/**
+ * Waits until all have settled, then throws the first error if there is one.
+ * @param isConsequence whether another error is the cause of this one, which is thrown instead
+ */
+export async function settleAll<T>(
+  work: readonly Promise<T>[],
+  isConsequence: (error: unknown) => boolean = () => false,
+): Promise<T[]> {
   const results = await Promise.allSettled(work)
-  return results.map((result) => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  })
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+  if (errors.length > 0) throw errors.find((error) => !isConsequence(error)) ?? errors[0]
+  return results.map((result) => (result as PromiseFulfilledResult<T>).value)
 }

@@ -24,6 +24,7 @@ import {
   endOf,
   hostedMember,
   locationOf,
+  OccupiedThreadError,
   type ThreadsPlace,
   type WorkerPlace,
   threadEnded,
@@ -222,7 +223,8 @@ class ThreadsRuntime extends SupervisedWorld<ThreadsPlace> implements Runtime {
   async #startMembers(members: readonly Member<ThreadsPlace>[]): Promise<MemberInfo[]> {
     const before = new Map(members.map((member) => [member, member.endpoint]))
     try {
-      return await settleAll(members.map((member) => this.#startMember(member)))
+      const starts = members.map((member) => this.#startMember(member))
+      return await settleAll(starts, (error) => error instanceof OccupiedThreadError)
     } finally {
       const moved = members.filter((member) => member.endpoint !== before.get(member)).map(locationOf)
       if (moved.length > 0) await this.#fleet.announce(moved)
@@ -288,7 +290,7 @@ class ThreadsRuntime extends SupervisedWorld<ThreadsPlace> implements Runtime {
     const others = [...worker.members].filter((other) => other !== member && isUp(other))
     const ended = this.#terminate(worker)
     for (const other of others) {
-      other.place.error = new Error(`the thread of ${other.spec.address} was occupied and has been ended`)
+      other.place.error = new OccupiedThreadError(other.spec.address)
       this.table.crashed(other, other.place.error)
       this.#peers.route(other)
     }

@@ -1,3 +1,4 @@
+import type { Address } from '@shardlab/actor'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { isUp, memberBoot, type Member } from '../supervisor/member-table.js'
 import type { HostedMember, MemberLocation } from '../remote/host-commands.js'
@@ -76,6 +77,15 @@ export function hostedMember(member: Member<ThreadsPlace>): HostedMember<WorkerD
 }
 
 /** The error of a start that the member's end prevented. */
+/** The member did nothing wrong: another one of its thread was to be ended. */
+export class OccupiedThreadError extends Error {
+  override readonly name = 'OccupiedThreadError'
+
+  constructor(address: Address) {
+    super(`the thread of ${address} was occupied and has been ended`)
+  }
+}
+
 export function endOf({ state, place: { error }, spec: { address } }: Member<ThreadsPlace>): Error {
   if (state === 'stopped') return new Error(`${address} was stopped`)
   return error ?? new Error(`${address} crashed while it was starting`)
