@@ -82,6 +82,29 @@ t.test('D916 a field twice is refused, also if one of them is null', async (t) =
   })
 })
 
+t.test('until 4.4 fields that a command on users does not know are refused', async (t) => {
+  const restrictions = { authenticationRestrictions: [{ clientSource: ['10.0.0.0/8'] }] }
+  const refused = async (version: EmulatedVersion, command: Document, field: string): Promise<void> => {
+    const node = await withCheapPasswords(version)
+    const [name] = Object.keys(command)
+    t.match(await node.run(command, admin), {
+      ...{ ok: 0, code: 2, errmsg: `"${field}" is not a valid argument to ${name!}` },
+    })
+    t.same((await node.ok({ usersInfo: 1 }, admin))['users'], [], `${version}: no user was made`)
+  }
+  const user = { createUser: 'ann', pwd: 'x', roles: [] }
+  for (const version of ['2.6', '4.0', '4.4'] as const) {
+    await refused(version, { ...user, foo: 1 }, 'foo')
+    await refused(version, { dropRole: 'reader', force: true }, 'force')
+    await refused(version, { usersInfo: 1, showCustomData: false }, 'showCustomData')
+  }
+  await refused('2.6', { ...user, ...restrictions }, 'authenticationRestrictions')
+  await refused('2.6', { ...user, mechanisms: ['SCRAM-SHA-1'] }, 'mechanisms')
+  await refused('2.6', { usersInfo: 1, filter: {} }, 'filter')
+  const node = await withCheapPasswords('4.0')
+  await node.ok({ ...user, ...restrictions, mechanisms: ['SCRAM-SHA-1'] }, admin)
+})
+
 t.test('users and roles are merged from other collections', async (t) => {
   for (const version of ['2.6', '4.0', '8.0'] as const) {
     const from = await withCheapPasswords(version)

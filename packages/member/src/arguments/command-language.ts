@@ -25,6 +25,7 @@ const answers: Readonly<Record<UnknownFieldAnswer, UnknownFields>> = {
       `The field '${field}' is not a valid collection option. Options: ${formatDocument(body)}`,
     ),
   modification: (command, field) => unknownModification(ErrorCodes.InvalidOptions, command, field),
+  argument: (command, field) => new CommandError('BadValue', `"${field}" is not a valid argument to ${command}`),
   'modification without code': (command, field) => unknownModification(noCode, command, field),
 }
 

@@ -5,7 +5,16 @@
 import { configAddress, unversioned } from '@shardlab/actor'
 import { parsePrivileges, readRoleName, readUser, userKey, type UserName } from '@shardlab/auth'
 import { BsonType, CommandError, DocumentWriter, elementsOf, FieldIterator, findField, sameBytes } from '@shardlab/bson'
-import { accessRulesOf, type FoundUser, type UserCommand, type UserSource } from '@shardlab/member'
+import {
+  accessRulesOf,
+  completeWriteConcern,
+  parseWriteConcern,
+  type FoundUser,
+  type UserCommand,
+  type UserSource,
+} from '@shardlab/member'
+import { formatDocument } from '@shardlab/query'
+import type { Behaviours } from '@shardlab/sharding'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import { documentsIn, replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
@@ -133,9 +142,14 @@ export async function runUserCommand(command: UserCommand, invocation: MongosInv
   }
 }
 
-/** A router that reads the change later may read it from a new primary. */
-function majorityCommand({ db, body }: MongosInvocation): RemoteCommand {
+/**
+ * A router that reads the change later may read it from a new primary. Server:
+ * runUserManagementWriteCommand of sharding_catalog_client_impl.cpp.
+ * @throws CommandError 72 InvalidOptions for a write concern with another `w` than 1 or `majority`
+ */
+function majorityCommand({ db, body, host }: MongosInvocation): RemoteCommand {
   const given = findField(body, 'writeConcern')
+  if (given?.type === BsonType.object) checkWriteConcern(given.slice(), host.behaviours)
   const writer = new DocumentWriter(body.length + 96)
   for (const it = new FieldIterator(body); it.next();)
     if (it.name() !== 'writeConcern') writer.value(it.name(), it.value())
@@ -143,4 +157,13 @@ function majorityCommand({ db, body }: MongosInvocation): RemoteCommand {
   const timeout = given?.type === BsonType.object ? findField(given.slice(), 'wtimeout') : undefined
   if (timeout !== undefined) writer.value('wtimeout', timeout)
   return unversioned(db, writer.end().finish())
+}
+
+function checkWriteConcern(document: Uint8Array, behaviours: Behaviours): void {
+  const w = parseWriteConcern(document, behaviours)?.w ?? 1
+  if (w === 1 || w === 'majority') return
+  throw new CommandError(
+    'InvalidOptions',
+    `Invalid replication write concern. User management write commands may only use w:1 or w:'majority', got: ${formatDocument(completeWriteConcern(document))}`,
+  )
 }

@@ -30,6 +30,16 @@ export type UnknownFieldAnswer =
   | 'option'
   | 'modification'
   | 'modification without code'
+  | 'argument'
+
+/** Commands on users and roles. */
+const onUsers: Readonly<Record<string, UnknownFieldAnswer>> = Object.fromEntries(
+  [
+    ...['createUser', 'updateUser', 'dropUser', 'dropAllUsersFromDatabase', 'grantRolesToUser', 'revokeRolesFromUser'],
+    ...['createRole', 'updateRole', 'dropRole', 'dropAllRolesFromDatabase', 'grantRolesToRole', 'revokeRolesFromRole'],
+    ...['grantPrivilegesToRole', 'revokePrivilegesFromRole', 'usersInfo', 'rolesInfo'],
+  ].map((command) => [command, 'argument' as const]),
+)
 
 /** Named after the commands; `list`: listCollections and listIndexes. */
 export type HandwrittenParserName = 'aggregate' | 'distinct' | 'find' | 'getMore' | 'killCursors' | 'list'
@@ -46,10 +56,16 @@ const parsersOf44 = {
 export const languageRules = {
   unknownFields: rule<Readonly<Record<string, UnknownFieldAnswer>>>(
     'How commands answer fields that they do not know; `*` is for all others.',
-    'pipeline.cpp of 2.6; the parsers that packages/member/src/arguments/command-language.ts names; generated ones since 5.0',
+    'pipeline.cpp of 2.6; user_management_commands_parser.cpp; the parsers that packages/member/src/arguments/command-language.ts names; generated ones since 5.0',
     [
       '2.6',
-      { '*': 'ignored', aggregate: 'unrecognized', collMod: 'modification without code', 'collMod.index': 'ignored' },
+      {
+        '*': 'ignored',
+        aggregate: 'unrecognized',
+        collMod: 'modification without code',
+        'collMod.index': 'ignored',
+        ...onUsers,
+      },
     ],
     [
       '3.6',
@@ -65,6 +81,7 @@ export const languageRules = {
         getMore: 'quoted',
         insert: 'refused',
         update: 'refused',
+        ...onUsers,
       },
     ],
     [
@@ -79,6 +96,7 @@ export const languageRules = {
         findAndModify: 'unnamed',
         getMore: 'quoted',
         killCursors: 'ignored',
+        ...onUsers,
       },
     ],
     ['5.0', { '*': 'refused' }],
