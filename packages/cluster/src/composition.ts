@@ -69,7 +69,8 @@ export async function startStorage(
   try {
     return await runtime.start(specs)
   } catch (error) {
-    if ((error as Error).name === 'OccupiedThreadError') await Promise.race([others, setTimeout(causeWithinMs, null, { ref: false })])
+    if ((error as Error).name === 'OccupiedThreadError')
+      await Promise.race([others, setTimeout(causeWithinMs, null, { ref: false })])
     throw error
   }
 }

@@ -3,7 +3,7 @@ import type { InlineRuntime, MemberInfo, MemoryUsage, Runtime } from '@shardlab/
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
 import { relayEvent } from './cluster-events.js'
-import { openDirectory, type DurableStart } from './durable/durable-start.js'
+import { openDirectory, optionsOf, type DurableStart } from './durable/durable-start.js'
 import { ClusterEmitter } from './cluster-emitter.js'
 import { addShardMembers, startMembers } from './composition.js'
 import type { ClusterParts } from './cluster-parts.js'
@@ -26,8 +26,6 @@ import { dashboardIn } from './live/dashboard-option.js'
 import { factsOf, LiveStream } from './live/live-stream.js'
 import { refuseParameters } from './parameter-options.js'
 import { timeToAdvance } from './quantity-options.js'
-import { resolveOptions } from './resolve-options.js'
-import { isUnspecified, ownName } from './own-name.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { rollbackFilesOf, type RollbackFile } from './rollback-files.js'
 import {
@@ -112,7 +110,7 @@ export class ShardedCluster extends ClusterEmitter {
     const options = typeof given?.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
     const directory = await openDirectory(options)
     try {
-      const resolved = directory?.options ?? resolveOptions(options)
+      const resolved = await optionsOf(directory, options)
       const cluster = await ShardedCluster.#start(options, resolved, directory)
       await cluster.#parts.live.openDashboard(dashboard, cluster)
       return cluster
@@ -124,10 +122,9 @@ export class ShardedCluster extends ClusterEmitter {
 
   static async #start(
     options: ClusterOptions,
-    given: ResolvedOptions,
+    resolved: ResolvedOptions,
     directory: DurableStart | null,
   ): Promise<ShardedCluster> {
-    const resolved = isUnspecified(given.host) ? { ...given, announcedHost: await ownName() } : given
     if (resolved.tls !== null) await checkTls(resolved.tls)
     await refuseParameters(resolved)
     const copied = options.from === undefined ? null : contentOf(options.from).world
@@ -144,7 +141,7 @@ export class ShardedCluster extends ClusterEmitter {
     const parts: ClusterParts = { id, runtime, relocation, faults, copies, directory, live, watched }
     try {
       if (copied === null) {
-        const members = await (directory?.start(runtime, relocation) ??
+        const members = await (directory?.start(runtime, resolved, relocation) ??
           startMembers(runtime, resolved, describeTopology(resolved), runtime.now()))
         return new ShardedCluster(parts, resolved, members)
       }

@@ -18,6 +18,7 @@ t.test('every option has a default', async (t) => {
     mongos: 1,
     port: 0,
     host: '127.0.0.1',
+    announcedHost: '127.0.0.1',
     insecure: false,
     auth: false,
     clientLimits: { port: {}, cursorsMax: null },
@@ -71,6 +72,7 @@ t.test('options that are given replace the defaults', async (t) => {
     resolveOptions({ ...same, limits, serverTimings: true, chunkSize: '64KB', oplogSize: '64KB', diskSize: '1MB' }),
     {
       ...same,
+      announcedHost: '::1',
       clientLimits: { port: { maxIncomingConnections: 5, requestBytesMax: 65_536 }, cursorsMax: 0 },
       topology: 'sharded',
       members: null,

@@ -19,7 +19,8 @@ t.test('changes of users wait for a majority, and accept no other write concern'
       received.map(({ writeConcern }) => writeConcern),
       [{ w: 'majority' }, { w: 'majority' }, { w: 'majority', wtimeout: 5 }, { w: 'majority' }],
     )
-    const got = "Invalid replication write concern. User management write commands may only use w:1 or w:'majority', got"
+    const got =
+      "Invalid replication write concern. User management write commands may only use w:1 or w:'majority', got"
     for (const [writeConcern, text] of [
       [{ w: 2 }, '{ w: 2, wtimeout: 0 }'],
       [{ w: 0 }, '{ w: 0, wtimeout: 0 }'],

@@ -68,9 +68,11 @@ t.test('options that contradict the directory are refused with both values', asy
   const refused: readonly [ClusterOptions, RegExp][] = [
     [{ emulate: '8.0' }, /emulate is 8\.0, but .*data holds a cluster with 6\.0/],
     [{ shards: 3 }, /shards is 3, but .*data holds a cluster with 2/],
-    [{ topology: 'standalone' }, /shards is an option of a sharded cluster|topology is standalone/],
-    [{ members: 3 }, /members is \[\{\},\{\},\{\}\], but .* with null/],
-    [{ chunkSize: '2MB' }, /chunkSize is 2097152, but .* with 1048576/],
+    [{ topology: 'standalone' }, /topology is standalone, but .*data holds a cluster with sharded/],
+    [{ topology: 'replica-set', members: 5 }, /topology is replica-set, but .* with sharded/],
+    [{ members: 3 }, /members is 3, but .* with 1/],
+    [{ members: [{ priority: 5 }, {}] }, /members is \[\{"priority":5\},\{\}\], but .* with 1/],
+    [{ chunkSize: '2MB' }, /chunkSize is 2 MB, but .* with 1 MB/],
   ]
   for (const [options, message] of refused)
     await test.rejects(ShardedCluster.start({ runtime: 'inline', dbPath, ...options }), message)
@@ -83,6 +85,9 @@ t.test('a directory that cannot be used is refused in one sentence', async (test
   const dbPath = await newDirectory(test)
   const start = (options: ClusterOptions) => ShardedCluster.start({ runtime: 'inline', ...options })
   await test.rejects(start({ dbPath: '' }), OptionError)
+  const file = `${dbPath}.file`
+  await writeFile(file, '')
+  await test.rejects(start({ dbPath: file }), /\.file is not a directory: choose another path/)
   await test.rejects(start({ dbPath, clock: 'manual' }), /dbPath needs clock: 'real'/)
   await during({ dbPath }, async ({ cluster }) => {
     await test.rejects(start({ dbPath }), /data is in use by process \d+: stop it first/)

@@ -18,6 +18,7 @@ import { explained } from '../listen-error.js'
 import { OptionError } from '../option-error.js'
 import type { ClusterOptions } from '../options.js'
 import { resolveOptions } from '../resolve-options.js'
+import { resolveDbPath } from './db-path.js'
 import type { ResolvedOptions } from '../resolved-options.js'
 import { lockDirectory } from './directory-lock.js'
 import { serverManifestName } from './server-manifest-name.js'
@@ -107,6 +108,7 @@ export class DataDirectory {
  * @throws OptionError
  */
 export function optionsOfStart(given: ClusterOptions): ResolvedOptions {
+  resolveDbPath(given)
   const path = resolve(given.dbPath!)
   try {
     const manifest = existsSync(path) ? readManifest(path) : undefined
@@ -117,8 +119,11 @@ export function optionsOfStart(given: ClusterOptions): ResolvedOptions {
   }
 }
 
+const notDirectory = (path: string): OptionError => new OptionError(`${path} is not a directory: choose another path.`)
+
 function explainedOf(path: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOTDIR') return notDirectory(path)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
     return new OptionError(`${path} cannot be used (${message}): choose another directory, or change its permissions.`)
   return explained(error, { dbPath: path, host: '', port: 0 })
@@ -160,6 +165,8 @@ function makeDirectory(path: string): void {
   try {
     makeFolder(path, 0o700)
   } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' || code === 'ENOTDIR') throw notDirectory(path)
     throw new OptionError(`${path} cannot be created (${(error as Error).message}): choose another directory.`)
   }
 }

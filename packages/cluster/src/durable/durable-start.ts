@@ -4,6 +4,7 @@ import type { InlineRuntimeOptions, MemberInfo, Runtime } from '@shardlab/runtim
 import { startMembers } from '../composition.js'
 import type { Relocation } from '../copies/relocation.js'
 import type { ClusterOptions } from '../options.js'
+import { withOwnName } from '../own-name.js'
 import { resolveOptions } from '../resolve-options.js'
 import type { ResolvedOptions } from '../resolved-options.js'
 import { describeTopology } from '../topology.js'
@@ -27,6 +28,11 @@ export async function resolveStartOptions(options: ClusterOptions): Promise<Reso
   return optionsOfStart(options)
 }
 
+/** @throws OptionError */
+export function optionsOf(directory: DurableStart | null, options: ClusterOptions): Promise<ResolvedOptions> {
+  return withOwnName(directory?.options ?? resolveOptions(options))
+}
+
 export class DurableStart {
   readonly #directory: DataDirectory
   /** What members have reported before the cluster has listeners. */
@@ -45,23 +51,24 @@ export class DurableStart {
     return { disks, seed }
   }
 
-  async start(runtime: Runtime, relocation: Relocation): Promise<MemberInfo[]> {
+  /** @param options with the name of this machine */
+  async start(runtime: Runtime, options: ResolvedOptions, relocation: Relocation): Promise<MemberInfo[]> {
     const unlisten = runtime.onEvent((event) => {
       if (event.type === 'log' && event.level === 'warn') this.#reports.push(event)
     })
-    const { members, options } = this.#directory
+    const { members } = this.#directory
     const started =
       members.length === 0
         ? await startMembers(runtime, options, describeTopology(options), runtime.now())
-        : await this.#startStored(runtime, relocation)
+        : await this.#startStored(runtime, options, relocation)
     this.#directory.started()
     unlisten()
     return started
   }
 
-  async #startStored(runtime: Runtime, relocation: Relocation): Promise<MemberInfo[]> {
+  async #startStored(runtime: Runtime, options: ResolvedOptions, relocation: Relocation): Promise<MemberInfo[]> {
     const { startStored } = await import('./start-stored.js')
-    return startStored(runtime, this.options, this.#directory.members, relocation)
+    return startStored(runtime, options, this.#directory.members, relocation)
   }
 
   /** Calls the listener in a later turn, when the caller of the start has added its own. */

@@ -71,7 +71,8 @@ export class MemberTable<Place> {
   /** Also the one where it listens next. */
   nameEndpoints({ spec: { address }, endpoint, listen }: Member<Place>): void {
     this.nameEndpoint(address, endpoint)
-    if (listen !== null && listen.port !== 0) this.nameEndpoint(address, endpointOf(listen.announcedHost ?? listen.host, listen.port))
+    if (listen !== null && listen.port !== 0)
+      this.nameEndpoint(address, endpointOf(listen.announcedHost ?? listen.host, listen.port))
   }
 
   /** Earlier endpoints of the member stay its names, until another member has them. */

@@ -161,7 +161,7 @@ function welcome(cluster: ShardedCluster, resolved: ResolvedOptions, tookMs: num
     ...list('Single shards', shards),
     ...list('Not added yet', standby),
     '  Try next:',
-    ...tryNext(uri, standby).map((line) => `    ${line}`),
+    ...tryNext(shellOf(uri, resolved), standby, resolved).map((line) => `    ${line}`),
   ]
   return `
   Sharded cluster ${id} is running: ${counted(shards.length, 'shard')}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
@@ -181,10 +181,13 @@ function welcomeToSet(
   resolved: ResolvedOptions,
   tookMs: number,
 ): string {
-  const { initiate: isInitiated, emulate } = resolved
-  const next = isInitiated
-    ? [`mongosh "${uri}" --eval "rs.status()"`, `mongosh "${uri}" --eval "rs.stepDown()"`]
-    : [`mongosh "${members[0]!.uri}" --eval '${initiation(name, members)}'`]
+  const { initiate: isInitiated, emulate, auth } = resolved
+  const shell = shellOf(uri, resolved)
+  const next = !isInitiated
+    ? [`${shellOf(members[0]!.uri, resolved)} --eval '${initiation(name, members)}'`]
+    : auth
+      ? [firstUser(shell)]
+      : [`${shell} --eval "rs.status()"`, `${shell} --eval "rs.stepDown()"`]
   return `
   Replica set ${name} is running: ${counted(members.length, 'member')}${isInitiated ? '' : ', not initiated'} (${Math.round(tookMs)} ms).
   It emulates MongoDB ${emulate}. ${dataOf(resolved)}
@@ -217,7 +220,7 @@ function welcomeToStandalone(uri: string, resolved: ResolvedOptions, tookMs: num
     ${uri}
 
   Try next:
-    mongosh "${uri}" --eval "db.hello()"
+    ${resolved.auth ? firstUser(shellOf(uri, resolved)) : `${shellOf(uri, resolved)} --eval "db.hello()"`}
 
   Ctrl-C stops it.
 `
@@ -227,8 +230,20 @@ function list(title: string, members: readonly ShardInfo[]): string[] {
   return members.length === 0 ? [] : [`  ${title}:`, ...members.map(({ id, uri }) => `    ${id}  ${uri}`), '']
 }
 
-function tryNext(uri: string, [first]: readonly StandbyInfo[]): string[] {
-  const shell = (code: string): string => `mongosh "${uri}" --eval ${code}`
+/** With the files that its TLS needs. */
+function shellOf(uri: string, { tls }: ResolvedOptions): string {
+  if (tls?.CAFile === undefined) return `mongosh "${uri}"`
+  const isAsked = tls.allowConnectionsWithoutCertificates !== true
+  return `mongosh "${uri}" --tlsCAFile ${tls.CAFile}${isAsked ? ' --tlsCertificateKeyFile YOUR.pem' : ''}`
+}
+
+/** By the localhost exception. */
+const firstUser = (shell: string): string =>
+  `${shell} --eval 'db.getSiblingDB("admin").createUser({ user: "root", pwd: "secret", roles: ["root"] })'`
+
+function tryNext(mongosh: string, [first]: readonly StandbyInfo[], { auth }: ResolvedOptions): string[] {
+  const shell = (code: string): string => `${mongosh} --eval ${code}`
+  if (auth) return [firstUser(mongosh)]
   return [
     ...(first === undefined ? [] : [shell(`'sh.addShard("${first.host}")'`)]),
     shell('"sh.status()"'),
