@@ -161,6 +161,22 @@ t.test('createUser is refused as by the server', (t) => {
     [2, "User document needs 'user' field to be non-empty"],
   )
   t.equal(failure(() => create({ ...ann, authenticationRestrictions: [{}] }))[0], 162)
+  for (const [restriction, message] of [
+    [
+      { clientSource: '::1' },
+      "BSON field 'address restriction.clientSource' is the wrong type 'string', expected type 'array'",
+    ],
+    [
+      { serverAddress: ['::1', 5] },
+      "BSON field 'address restriction.serverAddress.1' is the wrong type 'int', expected type 'string'",
+    ],
+    [{ clientSource: ['::1'], foo: 1 }, "BSON field 'address restriction.foo' is an unknown field."],
+    [{ clientSource: ['10.0.0.0/40'] }, 'Invalid address range in clientSource'],
+  ] as const)
+    t.same(
+      failure(() => create({ ...ann, authenticationRestrictions: [restriction] })),
+      [2, message],
+    )
   t.end()
 })
 

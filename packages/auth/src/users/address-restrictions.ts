@@ -2,7 +2,7 @@
  * From where users may authenticate. Manual: reference/command/createUser, Authentication
  * Restrictions. Server: `address_restriction.cpp`, `cidr.cpp`.
  */
-import { BsonType, CommandError, elementsOf, findField, type RawValue } from '@shardlab/bson'
+import { BsonType, CommandError, elementsOf, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
 
 interface AddressRange {
   readonly bytes: readonly number[]
@@ -17,9 +17,27 @@ export function checkAddressRestrictions(restrictions: RawValue): void {
         'UnsupportedFormat',
         "'authenticationRestrictions' array sub-documents must be address restriction objects",
       )
+    checkFields(each)
     const ranges = [rangesOf(each, 'clientSource'), rangesOf(each, 'serverAddress')]
     if (ranges.every((list) => list === null))
       throw new CommandError('CollectionIsEmpty', "At least one of 'clientSource' and/or 'serverAddress' must be set")
+  }
+}
+
+const fields: readonly string[] = ['clientSource', 'serverAddress']
+
+/** Server: address_restriction.idl, whose errors get the code BadValue. */
+function checkFields(restriction: RawValue): void {
+  const wrong = (field: string, what: string): CommandError =>
+    new CommandError('BadValue', `BSON field 'address restriction.${field}' is ${what}`)
+  for (const it = new FieldIterator(restriction.bytes, restriction.start); it.next();) {
+    const [name, value] = [it.name(), it.value()]
+    if (!fields.includes(name)) throw wrong(name, 'an unknown field.')
+    if (value.type !== BsonType.array)
+      throw wrong(name, `the wrong type '${typeName(value.type)}', expected type 'array'`)
+    for (const [i, element] of elementsOf(value).entries())
+      if (element.type !== BsonType.string)
+        throw wrong(`${name}.${i}`, `the wrong type '${typeName(element.type)}', expected type 'string'`)
   }
 }
 
@@ -65,6 +83,7 @@ function contains({ bytes, bits }: AddressRange, address: readonly number[]): bo
 function rangesOf(restriction: RawValue, field: string): AddressRange[] | null {
   const value = findField(restriction.bytes, field, restriction.start)
   if (value === undefined) return null
+  // A directory of an earlier release may have one address without an array.
   const elements = value.type === BsonType.array ? elementsOf(value) : [value]
   return elements.map((element) => {
     const range = element.type === BsonType.string ? parseRange(element.asString()) : null
