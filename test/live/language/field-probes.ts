@@ -8,12 +8,18 @@ const commands: Readonly<Record<string, Document>> = {
   collMod: { collMod: 'c' },
   count: { count: 'c' },
   create: { create: 'created' },
+  createRole: { createRole: 'reader', privileges: [], roles: [] },
+  createUser: { createUser: 'ann', pwd: 'secret', roles: [] },
   createIndexes: { createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] },
   delete: { delete: 'c', deletes: [{ q: { a: 'none' }, limit: 0 }] },
   distinct: { distinct: 'c', key: 'a' },
   find: { find: 'c' },
   findAndModify: { findAndModify: 'c', query: { _id: 'none' }, update: { $set: { a: 1 } } },
   insert: { insert: 'c', documents: [{}] },
+  rolesInfo: { rolesInfo: 1 },
+  updateRole: { updateRole: 'reader', roles: [] },
+  updateUser: { updateUser: 'ann', roles: [] },
+  usersInfo: { usersInfo: 1 },
   update: { update: 'c', updates: [{ q: { a: 'none' }, u: { $set: { a: 1 } }, multi: true }] },
 }
 
@@ -50,6 +56,8 @@ function refusalOf({ unknownFields }: Language, command: string, owner: string, 
       return { code: 72, message: new RegExp(`^unknown option to collMod: ${field}$`) }
     case 'modification without code':
       return { code: 0, message: new RegExp(`^unknown option to collMod: ${field}$`) }
+    case 'argument':
+      return { code: 2, message: new RegExp(`^"${field}" is not a valid argument to ${command}$`) }
     case 'unnamed':
       return { code: 40415, message: new RegExp(`^BSON field '${field}' is an unknown field\\.$`) }
     default:
