@@ -100,6 +100,20 @@ t.test('a clock that is set back during a resharding does not prolong it', async
   t.ok(cluster.now() - beganMs < 60_000)
 })
 
+t.test('an operation during which the clock of its members is set back has a duration', async (t) => {
+  const cluster = await start(t)
+  const durationsMs: number[] = []
+  cluster.onEvent((event) => event.type === 'routed' && durationsMs.push(event.durationMs))
+  cluster.watch(['routed'])
+  for (const member of ['mongos01', 'shard02']) await cluster.faults.apply(`jump clock of ${member} by 10m for 2s`)
+  await cluster.faults.apply('delay between mongos01 and shard02 by 3s for 1s')
+  t.match(await ask(cluster, { find: 'things', filter: { x: 1 } }), { ok: 1 })
+  t.ok(
+    durationsMs.length === 1 && durationsMs[0]! >= 3000 && durationsMs[0]! < 20_000,
+    `durations: ${durationsMs.join()}`,
+  )
+})
+
 t.test('a slow link slows a migration in proportion to its bytes', async (t) => {
   const cluster = await start(t)
   const padding = 'x'.repeat(10_000)

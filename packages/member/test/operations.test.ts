@@ -12,6 +12,7 @@ function operation(id: number): RunningOperation {
     connectionId: 1,
     remote: '',
     startedAtMs: 0,
+    startedSteadyMs: 0,
   })
 }
 

@@ -7,7 +7,7 @@ import { FakeWorld } from './support/fake-world.js'
 t.test('work that fails after the time of an operation is no unhandled rejection', async (t) => {
   const context = new FakeWorld().context()
   const request = { command: 'find', db: 'app', body: new Uint8Array(5), connectionId: 1, remote: '' }
-  const operation = new Operation(1, { ...request, startedAtMs: context.now() - 10 }, 10)
+  const operation = new Operation(1, { ...request, startedAtMs: context.now() - 10, startedSteadyMs: 0 }, 10)
   const unhandled: unknown[] = []
   const note = (error: unknown): void => void unhandled.push(error)
   process.on('unhandledRejection', note)

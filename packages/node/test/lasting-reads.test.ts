@@ -72,7 +72,7 @@ t.test('a wait that fails after the end of all reads leaves nothing behind', asy
   const { context, reads } = node
   const body = encode({ count: 'c' })
   const operation = new RunningOperation(1, {
-    ...{ command: 'count', db: 'test', body, connectionId: 1, remote: '', startedAtMs: 0 },
+    ...{ command: 'count', db: 'test', body, connectionId: 1, remote: '', startedAtMs: 0, startedSteadyMs: 0 },
   })
   operation.args = CommandArguments.parse(body, null, [])
   const [first, second] = [createDeferred<void>(), createDeferred<void>()]

@@ -59,7 +59,7 @@ export function finishOperation(
   perCollection: boolean,
 ): void {
   host.operations.end(operation)
-  const durationMs = host.context.now() - operation.startedAtMs
+  const durationMs = host.context.steadyNow() - operation.startedSteadyMs
   const ns = perCollection
     ? (operation.args?.namedCollection(operation.db) ?? namespaceOf(operation.db, operation.body))
     : null

@@ -70,7 +70,7 @@ export function operationDocument(
       .end()
   }
   if (transaction !== undefined) writeTransaction(writer, transaction)
-  const runningMs = host.context.now() - operation.startedAtMs
+  const runningMs = host.context.steadyNow() - operation.startedSteadyMs
   writer
     .int64('secs_running', Math.floor(runningMs / 1000))
     .int64('microsecs_running', runningMs * 1000)

@@ -21,6 +21,8 @@ export interface OperationRequest {
   /** `host:port` of the client; empty: the command is from another member. */
   readonly remote: string
   readonly startedAtMs: number
+  /** By `steadyNow`. */
+  readonly startedSteadyMs: number
 }
 
 /**
@@ -36,6 +38,8 @@ export class RunningOperation {
   readonly connectionId: number
   readonly remote: string
   readonly startedAtMs: number
+  /** For durations: a clock that is set back would make them negative. Server: a tick source. */
+  readonly startedSteadyMs: number
   /** Null: the arguments are not read yet, or the command has none. */
   session: SessionId | null = null
   /** Of the client. Null: access control is off, or the command is from another member. */
@@ -84,6 +88,7 @@ export class RunningOperation {
     this.connectionId = request.connectionId
     this.remote = request.remote
     this.startedAtMs = request.startedAtMs
+    this.startedSteadyMs = request.startedSteadyMs
   }
 
   /** `{ comment }`: that of the command, else the inherited one; null: none. */

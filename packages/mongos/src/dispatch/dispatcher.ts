@@ -340,6 +340,7 @@ function newOperation(
     connectionId,
     remote,
     startedAtMs: host.context.now(),
+    startedSteadyMs: host.context.steadyNow(),
   })
   operation.onInterrupt = host.endReads
   if (host.behaviours.lastErrors) operation.members = new Set()

@@ -71,7 +71,7 @@ export class OperationSums {
     const { operation } = invocation
     const to = noted === null ? null : noted.target
     const { context } = this.#host
-    const durationMs = context.now() - operation.startedAtMs
+    const durationMs = context.steadyNow() - operation.startedSteadyMs
     // Earlier operations of a long one are in the sums before.
     if (this.#sums.size === 0) this.#fromMs = Math.max(this.#emittedAtMs, context.steadyNow() - durationMs)
     for (const shard of to?.shards ?? []) this.#shards.set(shard, (this.#shards.get(shard) ?? 0) + 1)

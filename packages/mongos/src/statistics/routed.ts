@@ -62,7 +62,7 @@ export function emitRouted(invocation: MongosInvocation, to: RoutedTo): void {
   const noted = { target: to, shardKey: route.kind === 'sharded' ? route.placement.shardKey.document : null }
   if (host.context.wants('operations')) (operation.routed ??= []).push(noted)
   if (!host.context.wants('routed')) return
-  const durationMs = host.context.now() - operation.startedAtMs
+  const durationMs = host.context.steadyNow() - operation.startedSteadyMs
   host.context.emit({ type: 'routed', ...describeRouted(invocation, noted), durationMs })
 }
 

@@ -305,6 +305,7 @@ function newOperation(
     connectionId: client?.connectionId ?? 0,
     remote: client?.remote ?? '',
     startedAtMs: node.context.now(),
+    startedSteadyMs: node.context.steadyNow(),
   })
   if (routed !== null) operation.requesterKey = routed.operationKey
   return operation
