@@ -6,6 +6,7 @@ import { ShardedCluster } from 'shardlab'
 interface Sizes {
   readonly shard: string
   readonly keys: readonly string[]
+  readonly ends: readonly string[]
   readonly documents: readonly number[]
   readonly bytes: readonly number[]
   readonly error: string | null
@@ -54,7 +55,8 @@ t.test('documents and bytes of each chunk, without orphans', async (t) => {
   )
   t.ok(counted.every((count) => count > 4000))
 
-  const none = { keys: [], documents: [], bytes: [], error: null }
+  t.equal(first!.ends[1], second!.keys[0])
+  const none = { keys: [], ends: [], documents: [], bytes: [], error: null }
   await client.db('shop').collection('plain').insertOne({ k: 1 })
   for (const ns of ['shop.plain', 'shop.none'])
     t.same(await sizes({ ns }), [

@@ -179,6 +179,9 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'running')
 
     const fault = page.locator('input[name=fault]')
+    await page.locator('select[name=form]').selectOption('partition shard01 [from shard02] [one way]')
+    await page.getByText('This form may also have: from shard02; one way.').waitFor()
+    t.equal(await page.locator('input[name=fault]').inputValue(), 'partition shard01')
     await page.locator('select[name=form]').selectOption('slow disk of shard02 by 20ms')
     await page.getByRole('button', { name: 'shard03' }).click()
     // The page is drawn with the next frame.

@@ -51,6 +51,7 @@ t.test('without operations there is no heat', async (t) => {
 t.test('chunks have the share of the bytes that they hold', async (t) => {
   const shard = (name: string, bytes: Readonly<Record<string, number>>, error: string | null = null) => ({
     ...{ shard: name, keys: Object.keys(bytes), bytes: Object.values(bytes), error },
+    ends: Object.keys(bytes).map((key) => ({ '10': '20', '20': '30', '30': '35', '40': 'ff' })[key]!),
     documents: Object.values(bytes).map((each) => each / 10),
   })
   const sizes = sizesIn([
@@ -58,10 +59,16 @@ t.test('chunks have the share of the bytes that they hold', async (t) => {
     shard('shard02', { '20': 50, '40': 250 }),
     shard('shard03', {}, 'the shard is down'),
   ])
-  t.same([...sizes.documents.values()], [10, 5, 25], 'a chunk that moved between the answers counts once')
+  t.same(
+    [...sizes.byKey.values()].map(({ documents }) => documents),
+    [10, 5, 25],
+    'a chunk that moved between the answers counts once',
+  )
   t.same(sizes.errors, ['No sizes of shard03: the shard is down.'])
-  const heat = bytesHeatOf(chunks, sizes.bytes)
+  const heat = bytesHeatOf(chunks, sizes)
   t.same([...heat.shares], [0.25, 0.125, 0, 0.625])
   t.match(heat, { of: 'bytes', most: 0.625 })
-  t.equal(bytesHeatOf(chunks, new Map()).most, 0)
+  t.equal(bytesHeatOf(chunks, sizesIn([])).most, 0)
+  const split = bytesHeatOf(chunks, sizesIn([shard('shard01', { '10': 100, '30': 300 })]))
+  t.same([...split.shares], [1, 0, 0, 0], 'a chunk with another end has been split or merged since')
 })

@@ -18,11 +18,17 @@ export const statisticsExchanges = {
     { collections: readonly CollectionCountsTuple[] }
   >({ namespaces: ['test.c'] }, { collections: [['test.c', 2, 1, 30]] }),
   /**
-   * The shard's own chunks that have documents, in key order. `keys`: KeyStrings of their lower
-   * bounds in hexadecimal.
+   * The shard's own chunks that have documents, in key order. `keys` and `ends`: KeyStrings of
+   * their bounds in hexadecimal.
    */
   'shard.chunk-sizes': exchange<
     { ns: string },
-    { keys: readonly string[]; documents: readonly number[]; bytes: readonly number[]; error: ErrorField }
-  >({ ns: 'test.c' }, { keys: ['2d02'], documents: [1], bytes: [100], error: null }),
+    {
+      keys: readonly string[]
+      ends: readonly string[]
+      documents: readonly number[]
+      bytes: readonly number[]
+      error: ErrorField
+    }
+  >({ ns: 'test.c' }, { keys: ['2d02'], ends: ['2d04'], documents: [1], bytes: [100], error: null }),
 }

@@ -13,8 +13,9 @@ const chunksMax = 100_000
 /** Its chunks that have documents, in key order. */
 export interface ChunkSizesOfShard {
   readonly shard: string
-  /** Of their lower bounds, as in the live stream. */
+  /** Of their bounds, as in the live stream. */
   readonly keys: readonly string[]
+  readonly ends: readonly string[]
   readonly documents: readonly number[]
   readonly bytes: readonly number[]
   /** Why they cannot be read; null: they were. */
@@ -43,8 +44,8 @@ export async function chunkSizes({ runtime, topology }: ReadCluster, fields: Doc
         if (reply.error !== null) throw new OptionError(findField(reply.error, 'errmsg')!.asString())
         return reply
       })
-      const { keys, documents, bytes } = answer ?? { keys: [], documents: [], bytes: [] }
-      return { shard, keys, documents, bytes, error }
+      const { keys, ends, documents, bytes } = answer ?? { keys: [], ends: [], documents: [], bytes: [] }
+      return { shard, keys, ends, documents, bytes, error }
     }),
   )
   const count = sizes.reduce((sum, { keys }) => sum + keys.length, 0)

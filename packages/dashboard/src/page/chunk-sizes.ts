@@ -1,24 +1,32 @@
 /** Documents and bytes of the chunks of one collection, asked for while the page shows them. */
+import type { LiveChunk } from '../stream/deltas.js'
 import type { App } from './app.js'
 
 /** As the command `chunkSizes` replies. */
 interface SizesOfShard {
   readonly shard: string
   readonly keys: readonly string[]
+  readonly ends: readonly string[]
   readonly documents: readonly number[]
   readonly bytes: readonly number[]
   readonly error: string | null
 }
 
+export interface ChunkSize {
+  readonly end: string
+  readonly documents: number
+  readonly bytes: number
+}
+
 export interface ChunkSizes {
   /** By the keys of the chunks. Those without documents are left out. */
-  readonly documents: ReadonlyMap<string, number>
-  readonly bytes: ReadonlyMap<string, number>
+  readonly byKey: ReadonlyMap<string, ChunkSize>
   /** Sentences: why sizes are missing. */
   readonly errors: readonly string[]
 }
 
-const none: ChunkSizes = { documents: new Map(), bytes: new Map(), errors: [] }
+const none: ChunkSizes = { byKey: new Map(), errors: [] }
+const empty: ChunkSize = { end: '', documents: 0, bytes: 0 }
 const leastIntervalMs = 2000
 /** The shards read all documents for it, so they rest for so many times as long. */
 const restFactor = 10
@@ -53,14 +61,17 @@ async function ask(ns: string, app: App): Promise<void> {
 }
 
 export function sizesIn(shards: readonly SizesOfShard[]): ChunkSizes {
-  const documents = new Map<string, number>()
-  const bytes = new Map<string, number>()
-  for (const each of shards)
-    for (const [i, key] of each.keys.entries()) {
-      // A chunk that moved between the answers of two shards counts once.
-      documents.set(key, each.documents[i]!)
-      bytes.set(key, each.bytes[i]!)
-    }
+  const byKey = new Map<string, ChunkSize>()
+  for (const { keys, ends, documents, bytes } of shards)
+    // A chunk that moved between the answers of two shards counts once.
+    for (const [i, key] of keys.entries()) byKey.set(key, { end: ends[i]!, documents: documents[i]!, bytes: bytes[i]! })
   const errors = shards.flatMap(({ shard, error }) => (error === null ? [] : [`No sizes of ${shard}: ${error}.`]))
-  return { documents, bytes, errors }
+  return { byKey, errors }
+}
+
+/** Nothing for a chunk that was split or merged after it was measured. */
+export function sizeOfChunk({ byKey }: ChunkSizes, chunks: readonly LiveChunk[], place: number): ChunkSize {
+  const size = byKey.get(chunks[place]!.key)
+  const end = chunks[place + 1]?.key
+  return size === undefined || (end !== undefined && end !== size.end) ? empty : size
 }

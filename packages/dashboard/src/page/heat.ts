@@ -1,6 +1,7 @@
 /** How the operations on a collection, or its bytes, are spread over its chunks. */
 import type { LiveChunk, LiveOperations } from '../stream/deltas.js'
 import { placeOf } from '../stream/live-state.js'
+import { sizeOfChunk, type ChunkSizes } from './chunk-sizes.js'
 import { memo } from './memo.js'
 
 const leastShare = 1e-12
@@ -49,9 +50,8 @@ export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonl
   return { of: 'operations', shares, most }
 }
 
-/** @param bytesOf each chunk, by its key; chunks without documents are left out */
-export function bytesHeatOf(chunks: readonly LiveChunk[], bytesOf: ReadonlyMap<string, number>): Heat {
-  const bytes = Float64Array.from(chunks, ({ key }) => bytesOf.get(key) ?? 0)
+export function bytesHeatOf(chunks: readonly LiveChunk[], sizes: ChunkSizes): Heat {
+  const bytes = Float64Array.from(chunks, (_, place) => sizeOfChunk(sizes, chunks, place).bytes)
   const sum = bytes.reduce((total, each) => total + each, 0)
   const shares = sum === 0 ? bytes : bytes.map((each) => each / sum)
   return { of: 'bytes', shares, most: shares.reduce((most, each) => Math.max(most, each), 0) }

@@ -92,6 +92,7 @@ function draw(): void {
 function header(view: View): TemplateResult {
   const { cluster } = connection.state
   const problems = problemsOf(connection.state)
+  const isKnown = connection.isOpen && connection.state.isReady && !connection.needsLogin
   return html`<header>
     <p class="cluster">
       <strong>Shardlab</strong> ${cluster === null ? '' : html`MongoDB ${cluster.emulate} <code>${cluster.uri}</code>`}
@@ -103,8 +104,8 @@ function header(view: View): TemplateResult {
       )}
     </nav>
     <p class="health">
-      <span class=${problems.length === 0 ? 'fine' : 'bad'} role="status"
-        >${problems.length === 0 ? '✓ nothing is broken' : `✕ ${problems.length} broken`}</span
+      <span class=${!isKnown ? 'soft' : problems.length === 0 ? 'fine' : 'bad'} role="status"
+        >${!isKnown ? 'state unknown' : problems.length === 0 ? '✓ nothing is broken' : `✕ ${problems.length} broken`}</span
       >
       <button type="button" @click=${togglePause}>${isPaused ? 'Resume' : 'Pause'}</button>
     </p>

@@ -18,8 +18,9 @@ export interface Size {
 export const noSize: Size = { documents: 0, bytes: 0 }
 
 export interface SizedChunk extends Size {
-  /** The KeyString of its lower bound. */
+  /** KeyStrings of its bounds. */
   readonly key: string
+  readonly end: string
 }
 
 export type RangeSizeRequest = Omit<RequestOf<'shard.measure-range'>, 'ns'>

@@ -21,6 +21,8 @@ export const rangeHandlers: ShardHandlers<
   'shard.collection-sizes': (host, { namespaces }) => ({ sizes: namespaces.map((ns) => ownedBytes(host, ns)) }),
 }
 
+const hexOf = (keyString: string): string => Buffer.from(keyString, 'latin1').toString('hex')
+
 async function chunkSizes(
   { node, ranges, placements }: SizesHost,
   { ns }: RequestOf<'shard.chunk-sizes'>,
@@ -28,11 +30,12 @@ async function chunkSizes(
   const placement = await placements.refreshCollection(ns)
   const collection = node.collection(ns)
   if (placement === null || collection === undefined || !sameBytes(placement.uuid, collection.uuid))
-    return { keys: [], documents: [], bytes: [], error: null }
+    return { keys: [], ends: [], documents: [], bytes: [], error: null }
   const own = [...placement.table.chunks()].filter(({ shard }) => shard === node.context.address)
   const sized = await ranges.of(collection).chunkSizes(own, placement.shardKey)
   return {
-    keys: sized.map(({ key }) => Buffer.from(key, 'latin1').toString('hex')),
+    keys: sized.map(({ key }) => hexOf(key)),
+    ends: sized.map(({ end }) => hexOf(end)),
     documents: sized.map(({ documents }) => documents),
     bytes: sized.map(({ bytes }) => bytes),
     error: null,

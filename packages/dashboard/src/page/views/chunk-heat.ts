@@ -1,8 +1,9 @@
 /** What the heat of the chunk map shows: operations or bytes. */
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { readableSize } from '@shardlab/quantities'
+import type { LiveChunk } from '../../stream/deltas.js'
 import type { App } from '../app.js'
-import { chunkSizesOf, type ChunkSizes } from '../chunk-sizes.js'
+import { chunkSizesOf, sizeOfChunk, type ChunkSizes } from '../chunk-sizes.js'
 import { bytesHeatOf, knownHeatOf, type Heat } from '../heat.js'
 import { memo } from '../memo.js'
 import { counted, percent } from '../text.js'
@@ -19,6 +20,10 @@ export interface ChunkHeat {
   readonly sizes: ChunkSizes | null
 }
 
+interface HeatOfChunks extends ChunkHeat {
+  readonly chunks: readonly LiveChunk[]
+}
+
 export function chunkHeat(ns: string, shown: ShownChunks, app: App): ChunkHeat {
   if (chosen === 'operations') {
     const heat = knownHeatOf(ns, shown, app.state.operations)
@@ -26,8 +31,8 @@ export function chunkHeat(ns: string, shown: ShownChunks, app: App): ChunkHeat {
   }
   // Shards know the sizes of the present alone.
   const sizes = shown.atMs === null ? chunkSizesOf(ns, app) : null
-  if (sizes === null || sizes.bytes.size === 0) return { heat: null, sizes }
-  return { heat: known([shown.id, sizes], () => bytesHeatOf(shown.chunks, sizes.bytes)), sizes }
+  if (sizes === null || sizes.byKey.size === 0) return { heat: null, sizes }
+  return { heat: known([shown.id, sizes], () => bytesHeatOf(shown.chunks, sizes)), sizes }
 }
 
 export function heatChoice(app: App): TemplateResult {
@@ -50,19 +55,19 @@ export const hottestText = ({ of, most }: Heat): string =>
     : `the largest chunk has ${percent(most)} of the bytes`
 
 /** Of one chunk, for a cell of a table. Empty: nothing is known. */
-export function heatText({ heat, sizes }: ChunkHeat, key: string, place: number): string {
+export function heatText({ heat, sizes, chunks }: HeatOfChunks, place: number): string {
   if (heat === null) return ''
   const share = percent(heat.shares[place]!)
-  return sizes === null ? share : `${readableSize(sizes.bytes.get(key) ?? 0)} (${share})`
+  return sizes === null ? share : `${readableSize(sizeOfChunk(sizes, chunks, place).bytes)} (${share})`
 }
 
 /** Of the selected chunk. */
-export function heatSentence({ heat, sizes }: ChunkHeat, key: string, place: number): string {
+export function heatSentence({ heat, sizes, chunks }: HeatOfChunks, place: number): string {
   if (heat === null) return ''
   const share = `It has ${percent(heat.shares[place]!)} of the ${heat.of}`
   if (sizes === null) return `${share}.`
-  const documents = counted(sizes.documents.get(key) ?? 0, 'document')
-  return `${share}: ${documents}, ${readableSize(sizes.bytes.get(key) ?? 0)}.`
+  const { documents, bytes } = sizeOfChunk(sizes, chunks, place)
+  return `${share}: ${counted(documents, 'document')}, ${readableSize(bytes)}.`
 }
 
 export function heatNotes(sizes: ChunkSizes | null): TemplateResult | typeof nothing {

@@ -35,7 +35,7 @@ export function chunkDetails(data: ChunkTableData): TemplateResult {
     ${
       data.selected === null || data.heat === null
         ? nothing
-        : html`<p class="soft">${heatSentence(data, data.chunks[data.selected]!.key, data.selected)}</p>`
+        : html`<p class="soft">${heatSentence(data, data.selected)}</p>`
     }`
 }
 
@@ -65,14 +65,14 @@ function rows(data: ChunkTableData): TemplateResult {
   const shown = chunks.slice(window.from, Math.min(window.to, window.from + rowsMax))
   const left = window.to - window.from - shown.length
   const chunkRows = shown.map(
-    ({ key, min, shard, jumbo }, i) =>
+    ({ min, shard, jumbo }, i) =>
       html`<tr>
         <td>${boundText(min)}</td>
         <td>${endOf(chunks, window.from + i)}</td>
         <td>${shard}</td>
         <td>${zonesOf(data, window.from + i)}</td>
         <td>${jumbo === true ? 'jumbo' : ''}</td>
-        <td>${heatText(data, key, window.from + i)}</td>
+        <td>${heatText(data, window.from + i)}</td>
       </tr>`,
   )
   return html`${tableFrame('Chunks', ['from', 'to', 'shard', 'zone', 'jumbo', data.heat?.of ?? 'operations'], chunkRows, 'chunk-table')}

@@ -20,6 +20,8 @@ const knownErrors = memo<TimelineLane | null>()
 let text = ''
 /** The name in the text that a click on a target replaces; null: the text has no name. */
 let target: string | null = null
+/** Of the chosen form. */
+let optionalParts: readonly string[] = []
 /** Kinds of events that are hidden. */
 const hidden = new Set<string>(['log'])
 
@@ -51,8 +53,7 @@ function form(app: App): TemplateResult {
           <select
             name="form"
             @change=${(event: Event) => {
-              target = null
-              write((event.target as HTMLSelectElement).value)
+              choose((event.target as HTMLSelectElement).value)
               app.redraw()
             }}
           >
@@ -82,11 +83,25 @@ function form(app: App): TemplateResult {
         /></label>
         <button type="submit" class="main">Apply</button>
       </p>
+      ${
+        optionalParts.length === 0
+          ? nothing
+          : html`<p class="soft">This form may also have: ${optionalParts.join('; ')}.</p>`
+      }
       <p class="soft">
         Any of these can follow: for 5s, after 10s; of links and steps: first 10; of links: with probability 5%.
       </p>
     </form>
   </section>`
+}
+
+/** A form shows its optional parts in brackets, which are no part of a fault. */
+const optionalPart = / ?\[([^\]]*)\]/g
+
+function choose(form: string): void {
+  target = null
+  optionalParts = [...form.matchAll(optionalPart)].map(([, part]) => part!)
+  write(form.replace(optionalPart, ''))
 }
 
 function write(fault: string): void {

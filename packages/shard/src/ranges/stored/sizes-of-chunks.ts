@@ -28,7 +28,7 @@ export function* sizesOfChunks(
       bytes += collection.get(recordId)!.document.length
       yield
     }
-    if (documents > 0) sized.push({ key: min, documents, bytes })
+    if (documents > 0) sized.push({ key: min, end: max, documents, bytes })
     yield
   }
   return sized
