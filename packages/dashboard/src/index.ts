@@ -1,3 +1,4 @@
+export type { ChunkSizesOfShard } from './stream/chunk-sizes-of-shard.js'
 export { isLocalHost } from './local-host.js'
 export type * from './stream/deltas.js'
 export { chunkDeltas, eventsMax, LiveState, placeOf, type ChunkCounts } from './stream/live-state.js'

@@ -43,7 +43,7 @@ t.test('split points and samples of a collection are found over many turns', asy
     const shards = await filled()
     const context = shards.contexts.get('shard01')!
     const { turns } = context
-    // A snapshot: what others delete meanwhile is still there.
+    // The work reads a snapshot, so it still finds what another client deletes.
     let left = 3
     context.betweenTurns = async () => {
       if (--left === 0) await shards.direct('shard01', { delete: 'c', deletes: [{ q: {}, limit: 0 }] })

@@ -36,7 +36,7 @@ export async function shardsIn(runtime: Runtime, config: Address): Promise<strin
 
 /**
  * @param ask the primary of the shard
- * @returns the answer, or a sentence why there is none
+ * @returns the answer, or a sentence that says why there is none
  */
 export async function askShard<T>(
   runtime: Runtime,

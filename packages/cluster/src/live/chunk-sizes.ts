@@ -1,6 +1,7 @@
 /** How the documents of a collection are spread over its chunks. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { decode, findField, type Document } from '@shardlab/bson'
+import type { ChunkSizesOfShard } from '@shardlab/dashboard'
 import { replyOf } from '../answer-command.js'
 import { OptionError } from '../option-error.js'
 import { askShard, configPrimaryOf, namespaceIn, shardsIn, type ReadCluster } from './asked-shards.js'
@@ -9,18 +10,6 @@ import { askShard, configPrimaryOf, namespaceIn, shardsIn, type ReadCluster } fr
 const timeoutMs = 60_000
 /** More do not fit into a reply. */
 const chunksMax = 100_000
-
-/** Its chunks that have documents, in key order. */
-export interface ChunkSizesOfShard {
-  readonly shard: string
-  /** Of their bounds, as in the live stream. */
-  readonly keys: readonly string[]
-  readonly ends: readonly string[]
-  readonly documents: readonly number[]
-  readonly bytes: readonly number[]
-  /** Why they cannot be read; null: they were. */
-  readonly error: string | null
-}
 
 /** Serves `{ shardlab: 'chunkSizes', ns }`. */
 export function answerAboutChunkSizes(

@@ -49,7 +49,7 @@ export async function openLiveDashboard(
 
 /**
  * Other machines can open the page if the cluster listens there, with users and TLS. Without TLS
- * they would send passwords that anybody on the way can read: drivers never do that.
+ * the page would send the password of its user as text, which drivers never do.
  */
 async function exposureOf({ auth, tls, host, announcedHost, nats }: ResolvedOptions): Promise<Exposure | null> {
   if (!auth || tls === null || nats !== null || isLoopback(host)) return null

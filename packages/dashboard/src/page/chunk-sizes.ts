@@ -1,16 +1,7 @@
 /** Documents and bytes of the chunks of one collection, asked for while the page shows them. */
+import type { ChunkSizesOfShard } from '../stream/chunk-sizes-of-shard.js'
 import type { LiveChunk } from '../stream/deltas.js'
 import type { App } from './app.js'
-
-/** As the command `chunkSizes` replies. */
-interface SizesOfShard {
-  readonly shard: string
-  readonly keys: readonly string[]
-  readonly ends: readonly string[]
-  readonly documents: readonly number[]
-  readonly bytes: readonly number[]
-  readonly error: string | null
-}
 
 export interface ChunkSize {
   readonly end: string
@@ -32,7 +23,7 @@ const leastIntervalMs = 2000
 const restFactor = 10
 
 let shown: { readonly ns: string; readonly sizes: ChunkSizes } | null = null
-/** The collection of the request under way; null: there is none. */
+/** The collection of the request that has no answer yet; null: no request waits. */
 let asked: string | null = null
 let nextMs = 0
 
@@ -47,7 +38,7 @@ async function ask(ns: string, app: App): Promise<void> {
   const beganMs = performance.now()
   let sizes: ChunkSizes
   try {
-    sizes = sizesIn(((await app.ask('chunkSizes', { ns })) as { readonly shards: readonly SizesOfShard[] }).shards)
+    sizes = sizesIn(((await app.ask('chunkSizes', { ns })) as { readonly shards: readonly ChunkSizesOfShard[] }).shards)
   } catch (error) {
     sizes = { ...none, errors: [(error as Error).message] }
   }
@@ -60,7 +51,7 @@ async function ask(ns: string, app: App): Promise<void> {
   app.redraw()
 }
 
-export function sizesIn(shards: readonly SizesOfShard[]): ChunkSizes {
+export function sizesIn(shards: readonly ChunkSizesOfShard[]): ChunkSizes {
   const byKey = new Map<string, ChunkSize>()
   for (const { keys, ends, documents, bytes } of shards)
     // A chunk that moved between the answers of two shards counts once.

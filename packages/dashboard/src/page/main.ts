@@ -91,8 +91,6 @@ function draw(): void {
 
 function header(view: View): TemplateResult {
   const { cluster } = connection.state
-  const problems = problemsOf(connection.state)
-  const isKnown = connection.isOpen && connection.state.isReady && !connection.needsLogin
   return html`<header>
     <p class="cluster">
       <strong>Shardlab</strong> ${cluster === null ? '' : html`MongoDB ${cluster.emulate} <code>${cluster.uri}</code>`}
@@ -104,12 +102,19 @@ function header(view: View): TemplateResult {
       )}
     </nav>
     <p class="health">
-      <span class=${!isKnown ? 'soft' : problems.length === 0 ? 'fine' : 'bad'} role="status"
-        >${!isKnown ? 'state unknown' : problems.length === 0 ? '✓ nothing is broken' : `✕ ${problems.length} broken`}</span
-      >
+      ${health()}
       <button type="button" @click=${togglePause}>${isPaused ? 'Resume' : 'Pause'}</button>
     </p>
   </header>`
+}
+
+function health(): TemplateResult {
+  const status = (tone: 'soft' | 'fine' | 'bad', text: string): TemplateResult =>
+    html`<span class=${tone} role="status">${text}</span>`
+  const { isOpen, needsLogin, state } = connection
+  if (!isOpen || needsLogin || !state.isReady) return status('soft', 'state unknown')
+  const count = problemsOf(state).length
+  return count === 0 ? status('fine', '✓ nothing is broken') : status('bad', `✕ ${count} broken`)
 }
 
 async function logIn(login: PageLogin): Promise<void> {

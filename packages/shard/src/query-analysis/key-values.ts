@@ -2,6 +2,7 @@
 import { CommandError, DocumentWriter, findField, keyStringUpperBound, nullValue, type RawValue } from '@shardlab/bson'
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { Index } from '@shardlab/storage'
+import { hexOfKey, keyOfHex } from '../common/hex-key.js'
 import type { ShardHost } from '../host/host.js'
 import { enterAnalysis, type AnalysedKey } from './analysed-collection.js'
 import { samplingRandom } from './sampling-random.js'
@@ -34,7 +35,7 @@ function page(
 ): { keys: string[]; frequencies: number[]; done: boolean } {
   const keys: string[] = []
   const frequencies: number[] = []
-  const from = after === null ? undefined : keyStringUpperBound(fromHex(after))
+  const from = after === null ? undefined : keyStringUpperBound(keyOfHex(after))
   const cursor = index.scanKeys(from, undefined, false)
   let prefix: string | null = null
   let end = ''
@@ -43,7 +44,7 @@ function page(
   const close = () => {
     // Include values without a sampled document: the next page starts after the last value.
     if (prefix === null) return
-    keys.push(toHex(prefix))
+    keys.push(hexOfKey(prefix))
     frequencies.push(frequency)
   }
   for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
@@ -80,7 +81,7 @@ export async function keyValues(
   const index = indexOf(analysed, request.index!)
   const fromDocument = shardKey.fields.some((_, i) => index.pattern[i]!.direction === 'hashed')
   for (const key of request.keys) {
-    const prefix = fromHex(key)
+    const prefix = keyOfHex(key)
     const recordId = index.scanKeys(prefix, keyStringUpperBound(prefix), false).next()
     values.push(recordId < 0 ? null : valueOf(collection.get(recordId)!.document, shardKey.fields, !fromDocument))
   }
@@ -108,12 +109,4 @@ function indexOf({ collection }: AnalysedKey, name: string): Index {
   const index = collection.index(name)
   if (index === undefined) throw new CommandError('QueryPlanKilled', `index '${name}' dropped`)
   return index
-}
-
-function toHex(keyString: string): string {
-  return Buffer.from(keyString, 'latin1').toString('hex')
-}
-
-function fromHex(text: string): string {
-  return Buffer.from(text, 'hex').toString('latin1')
 }

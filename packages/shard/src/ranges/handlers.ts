@@ -1,5 +1,6 @@
 import type { CollectionCountsTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import { sameBytes } from '@shardlab/bson'
+import { hexOfKey } from '../common/hex-key.js'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { CollectionPlacements, OrphanCounter, ShardHost } from '../host/host.js'
 import type { RangeStore } from './collection-ranges.js'
@@ -21,8 +22,6 @@ export const rangeHandlers: ShardHandlers<
   'shard.collection-sizes': (host, { namespaces }) => ({ sizes: namespaces.map((ns) => ownedBytes(host, ns)) }),
 }
 
-const hexOf = (keyString: string): string => Buffer.from(keyString, 'latin1').toString('hex')
-
 async function chunkSizes(
   { node, ranges, placements }: SizesHost,
   { ns }: RequestOf<'shard.chunk-sizes'>,
@@ -34,8 +33,8 @@ async function chunkSizes(
   const own = [...placement.table.chunks()].filter(({ shard }) => shard === node.context.address)
   const sized = await ranges.of(collection).chunkSizes(own, placement.shardKey)
   return {
-    keys: sized.map(({ key }) => hexOf(key)),
-    ends: sized.map(({ end }) => hexOf(end)),
+    keys: sized.map(({ key }) => hexOfKey(key)),
+    ends: sized.map(({ end }) => hexOfKey(end)),
     documents: sized.map(({ documents }) => documents),
     bytes: sized.map(({ bytes }) => bytes),
     error: null,

@@ -1,0 +1,4 @@
+/** KeyStrings as texts of messages. */
+export const hexOfKey = (keyString: string): string => Buffer.from(keyString, 'latin1').toString('hex')
+
+export const keyOfHex = (text: string): string => Buffer.from(text, 'hex').toString('latin1')
