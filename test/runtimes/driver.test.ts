@@ -77,6 +77,9 @@ t.test('during each fault, an application sees what the table says', async (t) =
       retryReads: retries,
       retryWrites: retries,
       monitorCommands: true,
+      // Otherwise a late heartbeat is the command that a fault with `first 1` hits.
+      serverMonitoringMode: 'poll',
+      heartbeatFrequencyMS: 600_000,
       minHeartbeatFrequencyMS: 10,
     })
     clients.push(client)
