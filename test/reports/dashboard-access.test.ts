@@ -89,6 +89,28 @@ t.test('a page of another process shows the cluster behind a connection string',
   })
 })
 
+t.test('a page of another process continues through other members while all routers are down', options, async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline' })
+  t.teardown(() => cluster.stop())
+  const program = join(findRoot(), 'packages/shardlab/bin/shardlab.js')
+  const child = spawn(process.execPath, [program, 'dashboard', '--uri', cluster.uri])
+  t.teardown(() => child.kill('SIGKILL'))
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  const [url] = /http:\S+/.exec(line)!
+  const taken = ['dashboard', '--uri', cluster.uri, '--port', new URL(url).port]
+  t.match(await run(process.execPath, [program, ...taken]), { code: 2, stderr: /port \d+ of the dashboard is in use/ })
+  await onPage(t, url, async (page) => {
+    await page.getByRole('button', { name: 'Crash mongos01' }).click()
+    await page.locator('[data-member=mongos01][data-state=crashed]').waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Restart mongos01' }).click()
+    await page.locator('[data-member=mongos01][data-state=running]').waitFor()
+    await page.getByRole('link', { name: 'Balancer' }).click()
+    await page.getByRole('button', { name: 'Run a round' }).click()
+    await page.getByText('A round has ended.').waitFor()
+  })
+})
+
 /** The status of an HTTP request with these headers. */
 function statusOf(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {

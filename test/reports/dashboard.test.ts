@@ -221,6 +221,81 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
   })
 })
 
+t.test('a paused page shows the same moment in all views', options, async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', dashboard: true })
+  t.teardown(() => cluster.stop())
+  const client = await MongoClient.connect(cluster.uri)
+  t.teardown(() => client.close())
+  await client.db('admin').command({ shardCollection: 'shop.orders', key: { customer: 1 } })
+  await onPage(t, cluster.dashboard!, async (page) => {
+    await page.getByText('1 chunk').first().waitFor()
+    await page.getByRole('button', { name: 'Pause', exact: true }).first().click()
+    await page.locator('.health', { hasText: /paused at \d\d:\d\d:\d\d \(UTC\)/ }).waitFor()
+    await client.db('admin').command({ split: 'shop.orders', middle: { customer: 5 } })
+    await page.getByRole('button', { name: 'Crash shard02' }).click()
+    await page.locator('.notice', { hasText: 'shard02 has crashed.' }).waitFor()
+    t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'crashed')
+    t.equal(await page.locator('[data-member=shard02]').getAttribute('data-state'), 'running')
+    await show(page, 'Collections')
+    await page.locator('.summary[data-chunks="1"]').waitFor()
+    await page.locator('select.heat').selectOption('bytes')
+    await page.getByText('No heat: the sizes were not known when the page was paused.').waitFor()
+    await show(page, 'Faults')
+    await page.locator('h2', { hasText: 'Timeline' }).waitFor()
+    t.equal(await page.locator('.faults li').count(), 0)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.locator('.faults li', { hasText: 'crash shard02' }).waitFor()
+    await page.getByText('✕ 1 broken').waitFor()
+    await show(page, 'Collections')
+    await page.locator('.summary[data-chunks="2"]').waitFor()
+    await page.getByText(/No sizes of shard02: .* The shares are those of the others\./).waitFor()
+  })
+})
+
+t.test('long documents are shortened, and can be opened', options, async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', dashboard: true })
+  t.teardown(() => cluster.stop())
+  const client = await MongoClient.connect(cluster.uri)
+  t.teardown(() => client.close())
+  await client.db('admin').command({ shardCollection: 'shop.orders', key: { _id: 1 } })
+  const orders = client.db('shop').collection<{ _id: number; note: string }>('orders')
+  await orders.insertMany([
+    { _id: 1, note: 'x'.repeat(1000) },
+    { _id: 2, note: 'y' },
+  ])
+  await onPage(t, cluster.dashboard!, async (page) => {
+    await page.getByText('1 chunk').first().waitFor()
+    await show(page, 'Data')
+    await page.getByRole('button', { name: 'Show by shard' }).click()
+    const rows = page.locator('[data-documents=shard01] li')
+    await rows.first().waitFor()
+    t.equal(await rows.first().innerText(), `{"_id":1,"note":"${'x'.repeat(20)}…"}`)
+    t.equal(await rows.last().innerText(), '{"_id":2,"note":"y"}')
+    await rows.first().locator('summary').click()
+    await rows
+      .first()
+      .locator('pre', { hasText: 'x'.repeat(1000) })
+      .waitFor()
+    await accessible(t, page, 'an open document')
+    await page.locator('input[name=filter]').fill('{ wrong')
+    await page.getByRole('button', { name: 'Run as a query' }).click()
+    await page.locator('.notice.bad', { hasText: 'The filter is not JSON' }).waitFor()
+    t.equal(await rows.count(), 0, 'no old result stands below an error')
+  })
+})
+
+t.test('a page says that a destroyed member has lost its data', options, async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', dashboard: true })
+  t.teardown(() => cluster.stop())
+  await onPage(t, cluster.dashboard!, async (page) => {
+    await cluster.faults.apply('destroy shard01')
+    await page.getByText('shard01 has crashed, and its disk is lost.').waitFor()
+    t.equal(await page.locator('.health').innerText(), '✕ 1 broken Pause')
+    await cluster.faults.heal()
+    await page.getByText(/shard01 started at [\d:.]+ with an empty disk: its data are gone\./).waitFor()
+  })
+})
+
 t.test('a page says that the catalog has not been read, and shows it later', options, async (t) => {
   const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', dashboard: true })
   t.teardown(() => cluster.stop())

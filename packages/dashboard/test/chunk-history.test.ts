@@ -25,13 +25,17 @@ t.test('the history has the chunks after each moment', async (t) => {
       const state = new LiveState()
       const history = new ChunkHistory()
       state.apply({ type: 'snapshot', cluster })
+      const collection = { ns, shardKey: '{"a":1}', unsplittable: false, balanced: true, zones: [] }
+      state.apply({ type: 'collection', collection })
       state.apply({ type: 'chunks', ns, from: '', to: null, chunks: keys.map((key) => chunk(key, 's0')) })
       state.apply({ type: 'ready' })
       const seen = [[...state.chunksOf(ns)]]
       const times: number[] = []
       let atMs = 0
+      const copies: (readonly [ChunkHistory, LiveState, number])[] = []
       for (const { delta, laterMs } of changes) {
         if (state.chunksOf(ns).length === 0) break
+        copies.push([history.copy(), state.copy(), seen.length])
         atMs += laterMs
         history.note(delta, state, atMs)
         state.apply(delta)
@@ -42,6 +46,9 @@ t.test('the history has the chunks after each moment', async (t) => {
       assert.deepEqual(history.timesOf(ns), times)
       for (const [count, chunks] of seen.entries())
         assert.deepEqual(history.after(count, ns, state.chunksOf(ns)), chunks)
+      // A moment may have changed after the last copy.
+      for (const [copy, of, count] of copies)
+        assert.deepEqual(copy.after(count - 2, ns, of.chunksOf(ns)), seen[Math.max(0, count - 2)])
     }),
   )
   t.pass('all sequences')

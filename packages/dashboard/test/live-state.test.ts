@@ -69,12 +69,16 @@ t.test('a snapshot, sent as JSON, makes a reader that joins later equal to one t
       }
       const sane = (each: Delta): readonly Delta[] => (each.type === 'collection-removed' ? [each, usual] : [each])
       for (const each of [usual, ...before.flatMap(sane)]) first.apply(each)
+      const copy = first.copy()
+      const copied = contentOf(copy)
+      assert.deepEqual(copied, contentOf(first))
       const later = new LiveState()
       for (const each of JSON.parse(JSON.stringify([...first.snapshot()])) as Delta[]) later.apply(each)
       for (const each of after.flatMap(sane)) {
         first.apply(each)
         later.apply(each)
       }
+      assert.deepEqual(contentOf(copy), copied)
       assert.equal(later.isReady, true)
       assert.deepEqual(contentOf(later), contentOf(first))
     }),

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parsed, readable, strictJson } from '../src/page/json-texts.js'
+import { parsed, readable, shortened, strictJson } from '../src/page/json-texts.js'
 import { shardPlansIn } from '../src/page/query-plan.js'
 import { shHelpers } from '../src/page/sh-helpers.js'
 
@@ -15,6 +15,14 @@ t.test('names may be without quotes', async (t) => {
   ])
     t.equal(strictJson(typed!), strict)
   for (const wrong of ['{', '{ a: b }', 'customer', "{ a: 'x' }"]) t.throws(() => strictJson(wrong), SyntaxError)
+})
+
+t.test('long texts of documents are shortened', async (t) => {
+  t.equal(shortened('{"a":1}'), '{"a":1}')
+  const long = 'x'.repeat(50)
+  t.equal(shortened(`{"a":"${long}","b":"it\\"s","c":1}`), `{"a":"${'x'.repeat(20)}…","b":"it\\"s","c":1}`)
+  const many = JSON.stringify(Array.from({ length: 200 }, (_, i) => i))
+  t.equal(shortened(many), `${many.slice(0, 200)}…`)
 })
 
 t.test('replies are indented, and their numbers are not changed', async (t) => {

@@ -3,6 +3,7 @@ import { ConnectError, LoginNeededError } from './connect-error.js'
 import { logInWith } from './log-in-with.js'
 import { loginInUri } from './login-of-uri.js'
 import { CommandConnection } from './command-connection.js'
+import { hostsOf, withoutSecrets } from './hosts-of-uri.js'
 import { tlsInUri } from './tls-of-uri.js'
 
 const answerTimeoutMs = 30_000
@@ -59,11 +60,12 @@ function fieldsOf(answer: Document): Document {
  * if it was lost; a command may then run twice.
  */
 export class AdminConnection {
-  readonly #uri: string
+  readonly #uri: () => string
   #connection: CommandConnection | null = null
   #isClosed = false
 
-  constructor(uri: string) {
+  /** @param uri read again for each new connection */
+  constructor(uri: () => string) {
     this.#uri = uri
   }
 
@@ -71,7 +73,7 @@ export class AdminConnection {
   async reply(command: Document): Promise<Document> {
     const body = encode({ ...command, $db: 'admin' })
     const reply = (await this.#onKept(body)) ?? (await this.#onNew(body))
-    checkReply(this.#uri, body, reply)
+    checkReply(this.#uri(), body, reply)
     return fieldsOf(decode(reply, { promoteLongs: true }))
   }
 
@@ -95,7 +97,7 @@ export class AdminConnection {
 
   async #onNew(body: Uint8Array): Promise<Uint8Array> {
     const send = (connection: CommandConnection): Promise<Uint8Array> => connection.send(body)
-    const [reply, connection] = await onFirstHost(this.#uri, () => answerTimeoutMs, send)
+    const [reply, connection] = await onFirstHost(this.#uri(), () => answerTimeoutMs, send)
     if (this.#isClosed) connection.close()
     else this.#connection = connection
     return reply
@@ -137,23 +139,4 @@ function checkReply(uri: string, body: Uint8Array, reply: Uint8Array): void {
       `the server at ${withoutSecrets(uri)} is not a Shardlab cluster: it does not have the command shardlab.`,
     )
   if (code === unauthorized && loginInUri(uri) === null) throw new LoginNeededError()
-}
-
-/** The URI without the user and without passwords, for messages. */
-export const withoutSecrets = (uri: string): string =>
-  uri.replace(/^([a-z+]*:\/\/).*@/i, '$1').replace(/(tlsCertificateKeyFilePassword=)[^&]*/i, '$1***')
-
-function hostsOf(uri: string): { readonly host: string; readonly port: number }[] {
-  const [, authority, path = ''] = /^mongodb:\/\/(?:[^@/?]*@)?([^/?]+)([^?]*)/.exec(uri) ?? []
-  if (authority === undefined)
-    throw new ConnectError(`the URI is "${withoutSecrets(uri)}"; it must be like mongodb://127.0.0.1:27017/.`)
-  if (authority.includes('@') || path.includes('@'))
-    throw new ConnectError('the URI has a user or a password with @, / or ?: write %40, %2F or %3F.')
-  return authority.split(',').map((text) => {
-    const [, bracketed, plain, port = '27017'] = /^(?:\[(.+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? []
-    const host = bracketed ?? plain
-    if (host === undefined || Number(port) > 65_535)
-      throw new ConnectError(`the URI has the host "${text}"; it must be like 127.0.0.1:27017.`)
-    return { host: decodeURIComponent(host), port: Number(port) }
-  })
 }

@@ -109,7 +109,7 @@ export function dataSizeLoad(shards: readonly ShardStatistics[], { bytes, maxChu
       const ideal = Math.trunc(total.bytes / total.members)
       if (from === null) return none(`no available shard has data ${zoneName(zone)}`)
       if (recipient === null) return none(`no available shard can take chunks ${zoneName(zone)}`)
-      if (from === recipient) return none(`${from} has both the most and the least data ${zoneName(zone)}`)
+      if (from === recipient) return none(`no available shard has less data than ${from} ${zoneName(zone)}`)
       if (sizeOf(from) <= ideal) return none(`no shard has more than the ideal ${ideal} bytes`)
       if (sizeOf(recipient) >= ideal)
         return none(`${recipient} has ${sizeOf(recipient)} bytes already, and the ideal is ${ideal}`)

@@ -1,13 +1,12 @@
 /** The dashboard of a cluster in this process. */
 import { configAddress } from '@shardlab/actor'
-import {
-  openDashboard,
-  type DashboardAccess,
-  type DashboardServer,
-  type DashboardTarget,
-  type Exposure,
-  type PageFields,
-  type PageVerb,
+import type {
+  DashboardAccess,
+  DashboardServer,
+  DashboardTarget,
+  Exposure,
+  PageFields,
+  PageVerb,
 } from '@shardlab/dashboard/server'
 import { certificateReader } from '@shardlab/runtime'
 import { manualRuntime } from '../create-runtime.js'
@@ -21,6 +20,7 @@ import { chunkSizes } from './chunk-sizes.js'
 import { documentsByShard } from './documents-by-shard.js'
 import type { ResolvedOptions } from '../resolved-options.js'
 import type { LiveRecorder } from './live-recorder.js'
+import { openPage } from './open-page.js'
 import { bodyOfPageCommand, killOfRest, replyOfPageCommand } from './page-command.js'
 import { NoServerError, PageConnection } from './page-connection.js'
 import type { ShownCluster } from './shown-cluster.js'
@@ -34,17 +34,7 @@ export async function openLiveDashboard(
   recorder: LiveRecorder,
   port: number,
 ): Promise<DashboardServer> {
-  try {
-    const exposure = await exposureOf(cluster.options)
-    return await openDashboard(targetOf(cluster, recorder), { port, exposure })
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new OptionError(
-      code === 'EADDRINUSE'
-        ? `port ${port} of the dashboard is in use: choose another one, or 0 for any free port.`
-        : `the dashboard cannot listen on port ${port} (${message}): choose another one, or 0 for any free port.`,
-    )
-  }
+  return openPage(targetOf(cluster, recorder), port, await exposureOf(cluster.options))
 }
 
 /**

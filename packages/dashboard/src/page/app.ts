@@ -5,8 +5,10 @@ import type { LiveState } from '../stream/live-state.js'
 import type { ChunkHistory } from './chunk-history.js'
 
 export interface App {
+  /** What the page shows: while it is paused, the state of that moment. */
   readonly state: LiveState
   readonly history: ChunkHistory
+  readonly isPaused: boolean
   readonly faultForms: readonly string[]
   /** Draws the page again, soon. */
   redraw(): void

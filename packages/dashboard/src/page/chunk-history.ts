@@ -64,6 +64,17 @@ export class ChunkHistory {
     }
   }
 
+  /** It does not change with this one. */
+  copy(): ChunkHistory {
+    const copy = new ChunkHistory()
+    for (const [ns, moments] of this.#moments) {
+      const own = moments.map(({ atMs, steps }) => ({ atMs, steps: [...steps] }))
+      copy.#moments.set(ns, own)
+    }
+    copy.#chunks = this.#chunks
+    return copy
+  }
+
   #add({ ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>, known: readonly LiveChunk[], atMs: number): void {
     const before = known.slice(placeOf(known, from), to === null ? known.length : placeOf(known, to))
     // The first chunks of a collection are its beginning, and nothing that changes.

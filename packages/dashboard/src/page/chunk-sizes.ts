@@ -29,7 +29,7 @@ let nextMs = 0
 
 /** The last sizes of the collection, which it asks for again when they are old. Null: none yet. */
 export function chunkSizesOf(ns: string, app: App): ChunkSizes | null {
-  if (asked !== ns && (shown?.ns !== ns || performance.now() >= nextMs)) void ask(ns, app)
+  if (!app.isPaused && asked !== ns && (shown?.ns !== ns || performance.now() >= nextMs)) void ask(ns, app)
   return shown?.ns === ns ? shown.sizes : null
 }
 

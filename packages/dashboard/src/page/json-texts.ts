@@ -11,6 +11,18 @@ export function strictJson(text: string): string {
   return strict
 }
 
+const stringCharsMax = 40
+const textCharsMax = 200
+
+/** In a line of a list. The text itself: it is short enough. */
+export function shortened(json: string): string {
+  if (json.length <= stringCharsMax) return json
+  const text = json.replace(/"((?:[^"\\]|\\.)*)"/g, (all, content: string) =>
+    content.length <= stringCharsMax ? all : `"${content.slice(0, stringCharsMax / 2)}…"`,
+  )
+  return text.length <= textCharsMax ? text : `${text.slice(0, textCharsMax)}…`
+}
+
 /** null: a reply that was cut off is no JSON. */
 export function parsed(json: string): object | null {
   try {

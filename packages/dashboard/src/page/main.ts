@@ -10,7 +10,9 @@ import { dataView } from './views/data-view.js'
 import { faultsView } from './views/faults-view.js'
 import { operationsView } from './views/operations-view.js'
 import { reportView } from './views/report-view.js'
+import { heldAtMs, pauseAt, resume, shownMomentOf } from './pause.js'
 import { problemsOf } from './problems.js'
+import { timeText } from './text.js'
 import { timeBar } from './time-bar.js'
 
 const views: readonly View[] = [
@@ -24,20 +26,27 @@ interface Notice {
   readonly isError: boolean
 }
 
+/** A reply that takes longer is announced. */
+const waitShownMs = 500
+
 let notice: Notice | null = null
-let isPaused = false
 let isScheduled = false
 
 const connection = new Connection({
-  changed: () => void (isPaused || redraw()),
+  changed: redraw,
   refused: (why) => app.fail(why),
 })
 
 const app: App = {
   get state() {
-    return connection.state
+    return shownMomentOf(connection).state
   },
-  history: connection.history,
+  get history() {
+    return shownMomentOf(connection).history
+  },
+  get isPaused() {
+    return heldAtMs() !== null
+  },
   get faultForms() {
     return connection.faultForms
   },
@@ -52,6 +61,7 @@ const app: App = {
   },
   ask: (verb, fields) => connection.control(verb, fields),
   async run(verb, fields, done) {
+    const waiting = setTimeout(() => app.succeed('Waiting for the reply…'), waitShownMs)
     try {
       const reply = await connection.control(verb, fields)
       notice = { text: done, isError: false }
@@ -60,6 +70,7 @@ const app: App = {
       notice = { text: (error as Error).message, isError: true }
       return null
     } finally {
+      clearTimeout(waiting)
       redraw()
     }
   },
@@ -79,7 +90,7 @@ const present = (): View => views.find(({ name }) => `#${name}` === location.has
 
 function draw(): void {
   const view = present()
-  const { state } = connection
+  const { state } = app
   document.title = `${view.title} – Shardlab`
   render(
     html`${header(view)} ${timeBar(app)} ${messages()}
@@ -90,7 +101,7 @@ function draw(): void {
 }
 
 function header(view: View): TemplateResult {
-  const { cluster } = connection.state
+  const { cluster, isReady } = app.state
   return html`<header>
     <p class="cluster">
       <strong>Shardlab</strong> ${cluster === null ? '' : html`MongoDB ${cluster.emulate} <code>${cluster.uri}</code>`}
@@ -103,15 +114,17 @@ function header(view: View): TemplateResult {
     </nav>
     <p class="health">
       ${health()}
-      <button type="button" @click=${togglePause}>${isPaused ? 'Resume' : 'Pause'}</button>
+      <button type="button" ?disabled=${!isReady} @click=${togglePause}>${app.isPaused ? 'Resume' : 'Pause'}</button>
     </p>
   </header>`
 }
 
 function health(): TemplateResult {
-  const status = (tone: 'soft' | 'fine' | 'bad', text: string): TemplateResult =>
+  const status = (tone: 'soft' | 'fine' | 'warn' | 'bad', text: string): TemplateResult =>
     html`<span class=${tone} role="status">${text}</span>`
   const { isOpen, needsLogin, state } = connection
+  const atMs = heldAtMs()
+  if (atMs !== null) return status('warn', `▲ paused at ${timeText(atMs).slice(0, 8)} (UTC)`)
   if (!isOpen || needsLogin || !state.isReady) return status('soft', 'state unknown')
   const count = problemsOf(state).length
   return count === 0 ? status('fine', '✓ nothing is broken') : status('bad', `✕ ${count} broken`)
@@ -128,7 +141,8 @@ async function logIn(login: PageLogin): Promise<void> {
 }
 
 function togglePause(): void {
-  isPaused = !isPaused
+  if (app.isPaused) resume()
+  else pauseAt(connection)
   redraw()
 }
 
@@ -141,7 +155,7 @@ function messages(): TemplateResult {
 }
 
 const lostText = (why: string | null): string =>
-  `The connection is lost${why === null ? '' : ` (${why})`}: the page shows the last state and connects again.`
+  `The connection is lost. The page shows the last state and connects again.${why === null ? '' : ` The reason: ${why}`}`
 
 const waiting = (): TemplateResult =>
   html`<p class="loading">${connection.isOpen ? 'Reading the cluster…' : 'Connecting…'}</p>`
@@ -152,7 +166,7 @@ addEventListener('hashchange', () => {
 })
 addEventListener('resize', redraw)
 // Bars of the timeline that have not ended grow with time.
-setInterval(() => void (isPaused || redraw()), 1000)
+setInterval(() => void (app.isPaused || redraw()), 1000)
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
 root.textContent = ''
 redraw()

@@ -31,7 +31,7 @@ const deltaWeightMax = 1_000_000
 export interface ChunkCounts {
   readonly byShard: ReadonlyMap<string, number>
   readonly jumbo: number
-  /** Another number after each change of the chunks; no two collections have the same. */
+  /** Another number after each change of the chunks, and in each state. */
   readonly changes: number
 }
 
@@ -45,6 +45,9 @@ class CountedChunks implements ChunkCounts {
     if (jumbo === true) this.jumbo += count
   }
 }
+
+/** So that no two collections have the same number, not even of a state and its copy. */
+let changesMade = 0
 
 const noChunks: ChunkCounts = { byShard: new Map(), jumbo: 0, changes: 0 }
 
@@ -67,8 +70,6 @@ export class LiveState {
   readonly #chunks = new Map<string, LiveChunk[]>()
   /** Kept up to date with each delta: there may be 100,000 chunks. */
   readonly #counts = new Map<string, CountedChunks>()
-  /** Snapshots do not reset it. */
-  #changes = 0
 
   /** In the order of their keys; empty: the collection is unknown. */
   chunksOf(ns: string): readonly LiveChunk[] {
@@ -156,6 +157,13 @@ export class LiveState {
     yield { type: 'ready' }
   }
 
+  /** It does not change with this one. */
+  copy(): LiveState {
+    const copy = new LiveState()
+    for (const delta of this.snapshot()) copy.apply(delta)
+    return copy
+  }
+
   #addOperations(added: LiveOperations): void {
     const { operations } = this
     operations.push(added)
@@ -173,7 +181,7 @@ export class LiveState {
     const end = to === null ? known.length : placeOf(known, to)
     for (let i = start; i < end; i++) counts.add(known[i]!, -1)
     for (const chunk of chunks) counts.add(chunk, 1)
-    counts.changes = ++this.#changes
+    counts.changes = ++changesMade
     this.#chunks.set(ns, known)
     // An argument for each chunk would exceed the stack.
     if (chunks.length > chunksPerDelta) {

@@ -22,8 +22,8 @@ export function count(text: string): number {
 
 /** 0: any free one. */
 export function portNumber(text: string): number {
-  const port = wholeNumber(text)
-  if (port > 65_535) throw new InvalidArgumentError('It must be a port from 0 to 65535.')
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) throw new InvalidArgumentError('It must be a port from 0 to 65535.')
   return port
 }
 

@@ -20,8 +20,8 @@ export function addDashboardCommand(program: Command, run: (options: DashboardOp
     .addHelpText(
       'after',
       `
-shardlab up --dashboard starts a cluster with its own page, which works even when all routers are
-down.
+When all routers are down, the page continues through other members, unless the cluster has access
+control. The page of shardlab up --dashboard needs no member at all.
 
 If the cluster has access control, pages log in, unless the URI has a user.
 

@@ -1,17 +1,12 @@
-import { bodyOfPageCommand, faultForms, killOfRest, OptionError, replyOfPageCommand } from '@shardlab/cluster'
+import { bodyOfPageCommand, faultForms, killOfRest, openPage, OptionError, replyOfPageCommand } from '@shardlab/cluster'
 import type { Batch } from '@shardlab/dashboard'
-import {
-  openDashboard,
-  type DashboardAccess,
-  type DashboardServer,
-  type DashboardTarget,
-  type PageFields,
-  type PageVerb,
-} from '@shardlab/dashboard/server'
+import type { DashboardAccess, DashboardTarget, PageFields, PageVerb } from '@shardlab/dashboard/server'
 import type { Document } from '@shardlab/bson'
 import { randomUUID } from 'node:crypto'
-import { AdminConnection, replyFrom, runCommand, withoutSecrets } from '../admin-client.js'
+import { AdminConnection, replyFrom, runCommand } from '../admin-client.js'
 import { LoginNeededError } from '../connect-error.js'
+import { withoutSecrets } from '../hosts-of-uri.js'
+import { KnownMembers } from '../known-members.js'
 import { withLogin } from '../login-of-uri.js'
 import { untilSignal } from '../signals.js'
 import type { DashboardOptions } from './dashboard-options.js'
@@ -22,21 +17,10 @@ const waitMsMax = 1000
 /** @throws OptionError the port is in use. @throws ConnectError no cluster answers */
 export async function dashboard({ uri, port }: DashboardOptions): Promise<void> {
   const stopped = untilSignal(false)
-  const server = await serve(await targetAt(uri), port)
+  const server = await openPage(await targetAt(uri), port, null)
   process.stdout.write(`Dashboard of ${withoutSecrets(uri)}: ${server.url}\nCtrl-C stops it.\n`)
   await stopped
   await server.close()
-}
-
-/** @throws OptionError */
-async function serve(target: DashboardTarget, port: number): Promise<DashboardServer> {
-  try {
-    return await openDashboard(target, { port, exposure: null })
-  } catch (error) {
-    throw new OptionError(
-      `the dashboard cannot listen on port ${port} (${(error as Error).message}): choose another one, or 0 for any free port.`,
-    )
-  }
 }
 
 /**
@@ -52,30 +36,41 @@ async function targetAt(uri: string): Promise<DashboardTarget> {
     if (!(error instanceof LoginNeededError)) throw error
     needsLogin = true
   }
+  const known = new KnownMembers(uri)
   return {
     ...{ faultForms, needsLogin },
     async enter(login) {
-      const own = login === null ? uri : withLogin(uri, login)
-      await replyFrom(own, { shardlab: 'list' })
-      return accessAt(own)
+      const members = login === null ? known : new KnownMembers(withLogin(uri, login))
+      await replyFrom(members.uri, { shardlab: 'list' })
+      return accessBy(members)
     },
   }
 }
 
-function accessAt(uri: string): DashboardAccess {
+function accessBy(members: KnownMembers): DashboardAccess {
   // Other commands have their own connections, so that they do not wait for deltas.
-  const stream = new AdminConnection(uri)
-  const events = async (fields: object): Promise<Batch> =>
-    (await stream.reply({ shardlab: 'events', ...fields })) as unknown as Batch
+  const stream = new AdminConnection(() => members.uri)
+  const events = async (fields: object): Promise<Batch> => {
+    const batch = (await stream.reply({ shardlab: 'events', ...fields })) as unknown as Batch
+    members.note(batch.deltas)
+    return batch
+  }
   return {
     open: () => events({}),
     next: (reader, after, waitMs) => events({ reader, after, waitMs: Math.min(waitMs, waitMsMax) }),
-    close: async (reader) => void (await replyFrom(uri, { shardlab: 'events', reader, close: true })),
-    control: async (verb, fields) =>
-      verb === 'runCommand' ? commandAt(uri, fields) : replyFrom(uri, commandOf(verb, fields)),
+    close: async (reader) => void (await replyFrom(members.uri, { shardlab: 'events', reader, close: true })),
+    async control(verb, fields) {
+      if (verb === 'runCommand') return commandAt(members.routersUri, fields)
+      return replyFrom(forRouters.has(verb) ? members.routersUri : members.uri, commandOf(verb, fields))
+    },
     end: () => stream.close(),
   }
 }
+
+/** Other members refuse them, or do something else. */
+const forRouters: ReadonlySet<PageVerb> = new Set([
+  ...(['balancerStart', 'balancerStop', 'explainBalance', 'runRound'] as const),
+])
 
 async function commandAt(uri: string, fields: PageFields): Promise<object> {
   const reply = await runCommand(uri, bodyOfPageCommand(fields))

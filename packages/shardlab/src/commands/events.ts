@@ -16,7 +16,7 @@ interface EventsReply {
 export async function events({ uri, snapshot, json }: EventsOptions): Promise<void> {
   if (snapshot === true && json !== true)
     throw new ConnectError('--snapshot prints deltas, which are JSON objects: add --json.')
-  const connection = new AdminConnection(uri)
+  const connection = new AdminConnection(() => uri)
   const ask = async (fields: object): Promise<EventsReply> =>
     (await connection.reply({ shardlab: 'events', ...fields })) as unknown as EventsReply
   let isStopped = false

@@ -54,9 +54,12 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
     const urls = { ...(control === null ? {} : { control: control.url }), ...(dashboard === null ? {} : { dashboard }) }
     process.stdout.write(`${JSON.stringify({ ...addressesOf(cluster), ...urls })}\n`)
   } else if (options.quiet !== true) {
-    process.stdout.write(welcome(cluster, resolved, performance.now() - startedMs))
-    if (cluster.dashboard !== null) process.stdout.write(`  Dashboard: ${cluster.dashboard}\n`)
-    if (control !== null) process.stdout.write(`  Control: ${control.url}/openapi.json\n`)
+    const pages = [
+      ...(cluster.dashboard === null ? [] : [`  Dashboard: ${cluster.dashboard}`]),
+      ...(control === null ? [] : [`  Control: ${control.url}/openapi.json`]),
+    ]
+    const text = welcome(cluster, resolved, performance.now() - startedMs)
+    process.stdout.write([text, ...pages, ...(pages.length === 0 ? [] : ['']), '  Ctrl-C stops it.\n'].join('\n'))
   }
   // Otherwise the cluster would warn that nothing else keeps the process alive.
   setInterval(() => {}, longestDelayMs)
@@ -170,8 +173,6 @@ function welcome(cluster: ShardedCluster, resolved: ResolvedOptions, tookMs: num
     ${uri}
 
 ${lines.join('\n')}
-
-  Ctrl-C stops it.
 `
 }
 
@@ -197,8 +198,6 @@ function welcomeToSet(
 ${list('Single members', members).join('\n')}
   Try next:
 ${next.map((line) => `    ${line}`).join('\n')}
-
-  Ctrl-C stops it.
 `
 }
 
@@ -221,8 +220,6 @@ function welcomeToStandalone(uri: string, resolved: ResolvedOptions, tookMs: num
 
   Try next:
     ${resolved.auth ? firstUser(shellOf(uri, resolved)) : `${shellOf(uri, resolved)} --eval "db.hello()"`}
-
-  Ctrl-C stops it.
 `
 }
 

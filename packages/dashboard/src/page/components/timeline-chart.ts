@@ -1,10 +1,12 @@
 /** The lanes of a timeline below each other, over one axis of time. */
 import type { TimelineItem, TimelineLane } from '@shardlab/report'
 import { html, svg, type TemplateResult } from 'lit-html'
+import { rowsOf } from './lane-rows.js'
 
-const laneHeight = 36
 const barTop = 18
 const barHeight = 12
+const rowHeight = barHeight + 3
+const laneGap = 3
 /** Percent of the width, so that short bars are visible. */
 const leastWidth = 0.4
 const leastHeight = 3
@@ -24,17 +26,23 @@ export interface TimelineChart {
 
 export function timelineChart({ label, lanes, fromMs, toMs, lines = [], timeText }: TimelineChart): TemplateResult {
   const share = (atMs: number): number => Math.min(100, Math.max(0, (100 * (atMs - fromMs)) / (toMs - fromMs)))
-  const height = lanes.length * laneHeight + axisHeight
+  let lanesHeight = 0
+  const placed = lanes.map((lane) => {
+    const top = lanesHeight
+    const { rows, count } = rowsOf(lane.items)
+    lanesHeight += barTop + count * rowHeight + laneGap
+    return { ...lane, top, rows, count }
+  })
+  const height = lanesHeight + axisHeight
   const shape = (item: TimelineItem, top: number): TemplateResult => {
     const title = svg`<title>${timeText(item.fromMs)} ${item.text}${item.toMs === null ? ', not ended' : ''}</title>`
     return item.toMs === item.fromMs ? instant(item, share, top, title) : bar(item, share, top, title)
   }
   return html`<svg class="lanes" height=${height} role="img" aria-label=${label}>
-    ${lanes.map(({ name, items }, i) => {
-      const top = i * laneHeight
+    ${placed.map(({ name, items, top, rows, count }) => {
       return svg`<text y=${top + 13}>${name}</text>
-        <rect class="lane" y=${top + barTop} width="100%" height=${barHeight}></rect>
-        ${items.map((item) => shape(item, top))}`
+        ${Array.from({ length: count }, (_, row) => svg`<rect class="lane" y=${top + barTop + row * rowHeight} width="100%" height=${barHeight}></rect>`)}
+        ${items.map((item, place) => shape(item, top + rows[place]! * rowHeight))}`
     })}
     ${lines.map(({ atMs, text }) => svg`<line class="bad" x1="${share(atMs)}%" x2="${share(atMs)}%" y2=${height - axisHeight}><title>${timeText(atMs)} ${text}</title></line>`)}
     <text y=${height - 5}>${timeText(fromMs)}</text>

@@ -107,7 +107,8 @@ function answerOf(explanation: Explanation | undefined): TemplateResult | typeof
       ${candidates.map(
         ({ from, to, min, max, because }) =>
           html`<li>
-            Next: ${boundText(min)} to ${boundText(max)} from ${from} to ${to}: ${withReadableSizes(because)}
+            Next: ${boundText(min)} to ${boundText(max)} from ${from} to
+            ${to}${answer.includes(because) ? '' : `: ${withReadableSizes(because)}`}
           </li>`,
       )}
       ${notes.map((note) => html`<li>${withReadableSizes(note)}</li>`)}

@@ -70,6 +70,18 @@ export function heatSentence({ heat, sizes, chunks }: HeatOfChunks, place: numbe
   return `${share}: ${counted(documents, 'document')}, ${readableSize(bytes)}.`
 }
 
-export function heatNotes(sizes: ChunkSizes | null): TemplateResult | typeof nothing {
-  return sizes === null || sizes.errors.length === 0 ? nothing : html`<p class="soft">${sizes.errors.join(' ')}</p>`
+/** Why there is no heat, or what its shares leave out. @param atMs null: the present */
+export function heatNotes({ heat, sizes }: ChunkHeat, atMs: number | null, app: App): TemplateResult | typeof nothing {
+  const notes = [
+    ...(heat === null ? [`No heat: ${missing(sizes, atMs, app)}.`] : []),
+    ...(sizes === null || sizes.errors.length === 0 ? [] : [...sizes.errors, 'The shares are those of the others.']),
+  ]
+  return notes.length === 0 ? nothing : html`<p class="soft">${notes.join(' ')}</p>`
+}
+
+function missing(sizes: ChunkSizes | null, atMs: number | null, app: App): string {
+  if (chosen === 'operations') return 'in the last minute no operation had bounds of the shard key'
+  if (atMs !== null) return 'the shards know the sizes of the present only'
+  if (sizes !== null) return 'the shards have no documents of the collection, or do not answer'
+  return app.isPaused ? 'the sizes were not known when the page was paused' : 'the shards are being asked for the sizes'
 }

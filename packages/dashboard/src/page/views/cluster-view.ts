@@ -6,7 +6,7 @@ import type { App, View } from '../app.js'
 import { tones } from '../components/palette.js'
 import { nowOf } from '../now.js'
 import { operationsByShard } from '../operation-sums.js'
-import { problemsOf } from '../problems.js'
+import { lossesOf, problemsOf } from '../problems.js'
 import { counted } from '../text.js'
 import { tableFrame } from '../components/table-frame.js'
 
@@ -40,6 +40,7 @@ function setsOf({ members }: LiveState): MemberSet[] {
 
 function broken({ state }: App): TemplateResult {
   const problems = problemsOf(state)
+  const losses = lossesOf(state)
   return html`<section aria-labelledby="broken">
     <h2 id="broken">What is broken</h2>
     ${
@@ -49,6 +50,7 @@ function broken({ state }: App): TemplateResult {
             ${problems.map((problem) => html`<li>${problem}</li>`)}
           </ul>`
     }
+    ${losses.length === 0 ? nothing : html`<p class="warn">${losses.join(' ')}</p>`}
   </section>`
 }
 

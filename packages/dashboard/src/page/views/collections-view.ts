@@ -149,7 +149,7 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     if (event.shiftKey) show(pan(window, Math.sign(event.deltaY + event.deltaX) * 0.1, chunks.length))
     else zoomBy(event.deltaY < 0 ? 0.7 : 1 / 0.7, placeAt(event))
   }
-  const { counts } = shownChunks(collection.ns, app)
+  const { counts, atMs } = shownChunks(collection.ns, app)
   const { jumbo } = counts
   const summary = [
     `key ${boundText(collection.shardKey)}`,
@@ -199,7 +199,7 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     <p class="soft">
       Click, or ← and →: one chunk. + and −, or Ctrl and the wheel: zoom. Page up and down: along the keys.
     </p>
-    ${chunkDetails(data)} ${heatNotes(data.sizes)} ${movements(data)} ${chunkTable(data, app)}
+    ${chunkDetails(data)} ${heatNotes(data, atMs, app)} ${movements(data)} ${chunkTable(data, app)}
     ${ownersHistory(collection, app)}`
 }
 

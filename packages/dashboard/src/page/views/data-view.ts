@@ -6,6 +6,7 @@ import { tones } from '../components/palette.js'
 import { shardPlansIn, type ShardPlan } from '../query-plan.js'
 import { counted, whole } from '../text.js'
 import { hasFailed, shCommands, type PageReply } from './sh-commands.js'
+import { documentList } from '../components/document-list.js'
 import { tableFrame } from '../components/table-frame.js'
 
 const limit = 20
@@ -120,6 +121,7 @@ function requestOf(named: string, app: App): Request | null {
 }
 
 async function showStored(named: string, app: App): Promise<void> {
+  shown = null
   const request = requestOf(named, app)
   if (request === null) return
   const fields = { ns: named, filter: request.filter, limit }
@@ -130,6 +132,7 @@ async function showStored(named: string, app: App): Promise<void> {
 }
 
 async function runQuery(named: string, app: App): Promise<void> {
+  shown = null
   const request = requestOf(named, app)
   if (request === null) return
   const { db, collection, filter: strict, of } = request
@@ -163,7 +166,7 @@ function documents(stored: readonly DocumentsOfShard[], of: string, shards: read
       Up to ${limit} of each shard, as a direct client of the shard sees
       them.${hasOrphans ? ' ▲ marks orphans: the shard does not own them, and routers do not return them.' : ''}
     </p>
-    <div class="cards">${stored.map((each) => shardCard(each, shards))}</div>
+    <div class="cards large">${stored.map((each) => shardCard(each, shards))}</div>
   </section>`
 }
 
@@ -176,12 +179,7 @@ function shardCard(
   return html`<article class="card tone${Math.max(0, shards.indexOf(shard)) % tones}" data-documents=${shard}>
     <h3>${shard}</h3>
     <p class=${error === null ? 'soft' : 'bad'}>${summary}</p>
-    <ul class="documents">
-      ${rows.map(
-        ({ document, isOrphan }) =>
-          html`<li class=${isOrphan ? 'warn' : ''}>${isOrphan ? '▲ orphan ' : ''}<code>${document}</code></li>`,
-      )}
-    </ul>
+    ${documentList(rows.map(({ document, isOrphan }) => (isOrphan ? { document, mark: '▲ orphan' } : { document })))}
   </article>`
 }
 
@@ -213,9 +211,7 @@ function query({ plans, explain, documents: rows }: QueryResult, of: string): Te
     <p>
       ${rows.length === 0 ? 'It returned nothing.' : `It returned ${counted(rows.length, 'document')}, of up to ${limit}.`}
     </p>
-    <ul class="documents">
-      ${rows.map((document) => html`<li><code>${document}</code></li>`)}
-    </ul>
+    ${documentList(rows.map((document) => ({ document })))}
     <details>
       <summary>The reply of explain</summary>
       <pre class="reply" tabindex="0" aria-label="Reply of explain">${explain}</pre>

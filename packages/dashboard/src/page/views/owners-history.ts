@@ -50,9 +50,9 @@ export function ownersHistory(collection: LiveCollection, app: App): TemplateRes
   const { state, history } = app
   const redraw = (): void => app.redraw()
   const summary = 'Owners over time, since the page was opened'
-  return lazyDetails({ of: history, name: `owners of ${collection.ns}`, summary, redraw }, () => {
+  return lazyDetails({ of: app, name: `owners of ${collection.ns}`, summary, redraw }, () => {
     const shards = [...state.shards.keys()].sort()
-    const keys = [collection.ns, history.timesOf(collection.ns).length, Math.floor(Date.now() / everyMs)]
+    const keys = [history, collection.ns, history.timesOf(collection.ns).length, Math.floor(Date.now() / everyMs)]
     const present = state.chunksOf(collection.ns)
     const { owners, times } = known(keys, () => ownersHistoryOf(collection, present, history, shards))
     if (owners === undefined) return html`<p>None.</p>`
@@ -65,6 +65,6 @@ export function ownersHistory(collection: LiveCollection, app: App): TemplateRes
             0,
             times.findLastIndex((atMs) => atMs !== null && atMs <= shownMs),
           )
-    return ownersMap({ owners, of: history, times: texts, shards, instant, redraw })
+    return ownersMap({ owners, of: app, times: texts, shards, instant, redraw })
   })
 }

@@ -52,6 +52,7 @@ export function shCommands(given: HelperInput, app: App): TemplateResult {
 }
 
 async function run(app: App): Promise<void> {
+  reply = null
   let command: string
   try {
     command = strictJson(text)
