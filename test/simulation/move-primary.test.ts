@@ -191,6 +191,25 @@ t.test('copying blocks changes, but not reads', async (t) => {
   }
 })
 
+t.test('no write enters a shard that restarts during the commit of its move', async (t) => {
+  await using cluster = await createSimulatedCluster({ seed: 1, shards: 2 })
+  const { admin, fault, moving } = await startMove(cluster, 'shard.move-primary.critical-section')
+  await cluster.crash('config')
+  await cluster.steps.heal(fault)
+  await cluster.advance(100)
+  await cluster.crash('shard01')
+  await moving
+  // The shard knows for that long neither what its majority has, nor the outcome of the commit.
+  await cluster.faults.apply('slow disk of shard01 by 500ms')
+  await cluster.restart('config')
+  await cluster.restart('shard01')
+  const inserted = await insertMeanwhile(new PatientClient(cluster, createRandom(2)))
+  await cluster.faults.heal()
+  await cluster.advance(60_000)
+  t.equal(await primaryOf(admin), 'shard02')
+  t.same(await check(cluster, admin, inserted), [])
+})
+
 t.test('a second movePrimary of the database joins the first or fails, and before 7.0 waits', async (t) => {
   for (const emulate of ['2.6', '6.0', '7.0', '8.0'] as const) {
     await using cluster = await createSimulatedCluster({ seed: 1, shards: 3, emulate })

@@ -59,6 +59,12 @@ export class Model {
     this.#entries.set(_id, { presence: 'no', least: 0, most: 0, keys: [] })
   }
 
+  /** The document exists, with `n` up to `most`. It is not written any more. */
+  isAtLeast({ _id, k, n }: Known, most: number): void {
+    this.#known.delete(_id)
+    this.#entries.set(_id, { presence: 'yes', least: n, most, keys: [k] })
+  }
+
   /**
    * The document is unchanged or in one of these states; null: absent. It is not written any more.
    */

@@ -336,8 +336,8 @@ export class DocumentsWorker {
 
   /**
    * `repeats`: a repetition gets the same reply.
-   * @returns null if the outcome is unknown: if the retry history was lost between attempts, a
-   * repetition by client or router may have executed the write again
+   * @returns null if the reply does not tell the outcome, and the model has it: if the retry history
+   * was lost between attempts, a repetition by client or router may have executed the write again
    */
   async #retry(
     ns: string,
@@ -359,9 +359,12 @@ export class DocumentsWorker {
     this.acknowledged++
     const losses = this.#losses.count - before
     if (!losesRetryHistory || losses === 0) return answer
+    const isDone = answer.code === null || answer.code === duplicateKey
     for (const document of becoming) {
-      const most = { ...document, n: document.n + losses }
-      model.mayBe(document._id, command['delete'] === undefined ? document : null, most)
+      const most = document.n + losses
+      if (!isDone) model.mayBe(document._id, document, { ...document, n: most })
+      else if (command['delete'] === undefined) model.isAtLeast(document, most)
+      else model.isGone(document._id)
     }
     return null
   }

@@ -175,9 +175,17 @@ async function end(host: DdlHost, { operation, ns: db }: MovePrimaryRecord): Pro
   await release(host, aborting, record.namespaces)
 }
 
+/** Until the outcome of a commit is known, a write would be lost: its document is not copied. */
 export const movePrimaryRecovery: DdlRecovery<MovePrimaryRecord, DdlHost> = {
-  hold: (_, __, work) => work(),
-  resume: end,
+  async hold(host, record, work) {
+    if (record.phase !== 'committing') return work()
+    await host.critical.hold(record.ns, work)
+    await end(host, record)
+  },
+  async resume(host, record) {
+    if (record.phase === 'committing') await commit(host, record, true)
+    else await end(host, record)
+  },
 }
 
 async function collectionsOf(
