@@ -59,10 +59,17 @@ export class Model {
     this.#entries.set(_id, { presence: 'no', least: 0, most: 0, keys: [] })
   }
 
-  /** The document exists, with `n` up to `most`. It is not written any more. */
-  isAtLeast({ _id, k, n }: Known, most: number): void {
+  /**
+   * A write ran up to `times` times more than once. The document is not written any more.
+   * @param after its state after one time; of a delete, its state before
+   * @param isDone false: it may also have failed
+   */
+  mayHaveRepeated(after: Known, times: number, isDone: boolean, isDelete: boolean): void {
+    const { _id, k, n } = after
+    if (!isDone) return this.mayBe(_id, after, { ...after, n: n + times })
+    if (isDelete) return this.isGone(_id)
     this.#known.delete(_id)
-    this.#entries.set(_id, { presence: 'yes', least: n, most, keys: [k] })
+    this.#entries.set(_id, { presence: 'yes', least: n, most: n + times, keys: [k] })
   }
 
   /**

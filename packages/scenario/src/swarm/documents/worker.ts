@@ -336,8 +336,8 @@ export class DocumentsWorker {
 
   /**
    * `repeats`: a repetition gets the same reply.
-   * @returns null if the reply does not tell the outcome, and the model has it: if the retry history
-   * was lost between attempts, a repetition by client or router may have executed the write again
+   * @returns null if the model has the outcome: if the retry history was lost between attempts, a
+   * repetition by client or router may have executed the write again
    */
   async #retry(
     ns: string,
@@ -360,12 +360,8 @@ export class DocumentsWorker {
     const losses = this.#losses.count - before
     if (!losesRetryHistory || losses === 0) return answer
     const isDone = answer.code === null || answer.code === duplicateKey
-    for (const document of becoming) {
-      const most = document.n + losses
-      if (!isDone) model.mayBe(document._id, document, { ...document, n: most })
-      else if (command['delete'] === undefined) model.isAtLeast(document, most)
-      else model.isGone(document._id)
-    }
+    const isDelete = command['delete'] !== undefined
+    for (const document of becoming) model.mayHaveRepeated(document, losses, isDone, isDelete)
     return null
   }
 
