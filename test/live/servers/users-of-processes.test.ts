@@ -89,14 +89,18 @@ t.test('a cluster with a key file', { timeout: 60_000 }, async (t) => {
   await t.rejects(other.db('local').collection('own').findOne(), { code: 13 })
 })
 
-t.test('wrong key files are refused', async (t) => {
-  for (const [path, reason] of [
-    [keyFile(0o644), /permissions on .* are too open/],
-    [keyFile(0o600, 'abc'), /has length 3, must be between 6 and 1024 chars/],
-    [keyFile(0o600, 'abc!defg'), /invalid char in key file .*: !/],
+t.test('a server does not start with a wrong key file', async (t) => {
+  const unreadable = { id: 20254, msg: 'Read security file failed' }
+  for (const [path, line] of [
+    [keyFile(0o644), { ...unreadable, attr: { error: { code: 30, errmsg: /permissions on .* are too open/ } } }],
+    ['/no/file', { ...unreadable, attr: { error: { codeName: 'InvalidPath', errmsg: /file: No such file/ } } }],
+    [keyFile(0o600, 'abc!defg'), { ...unreadable, attr: { error: { errmsg: /invalid char in key file .*: !/ } } }],
+    [keyFile(0o600, 'abc'), { id: 20255, s: 'E', attr: { size: 3, minimumLength: 6, maximumLength: 1024 } }],
+    [keyFile(0o600, '- abcdef\n- ghijkl\n- mnopqr'), { id: 20258, attr: { numKeys: 3 } }],
   ] as const) {
     const server = started(t, 'mongod', '--keyFile', path)
-    t.match(await server.ended(), { code: 2 })
-    t.match(server.stderr, reason)
+    t.match(await server.ended(), { code: 1 })
+    t.match(server.lines, [line, { id: 20575, s: 'F', msg: 'Error creating service context' }])
   }
+  t.ok(await started(t, 'mongod', '--keyFile', keyFile(0o600, '- c2VjcmV0a2V5\n- YW5vdGhlcmtleQ==')).port())
 })

@@ -1,7 +1,7 @@
 /** Exit codes of the server. Manual: reference/exit-codes. */
 export const serverExitCodes = {
   clean: 0,
-  /** Of mongod; mongos has `abrupt`. */
+  /** Failed initializers of mongos end with `abrupt`. */
   initialization: 1,
   badOptions: 2,
   abrupt: 14,

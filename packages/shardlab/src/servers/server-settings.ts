@@ -20,6 +20,8 @@ export interface ServerSettings {
   readonly maxConns: number | null
   /** Clients need a user. */
   readonly auth: boolean
+  /** null: none. */
+  readonly keyFile: string | null
   /** Null: a standalone mongod, or mongos. */
   readonly setName: string | null
   /** Of mongos. */
@@ -71,6 +73,7 @@ export function resolveSettings(server: ServerName, given: GivenOptions): Server
       ...{ auth: isOn(given, 'auth'), noauth: isOn(given, 'noauth'), setName },
       ...{ authorization: text(given, 'security.authorization'), keyFile: text(given, 'keyFile') },
     }),
+    keyFile: text(given, 'keyFile'),
     setName: setName === null ? null : setName.split('/')[0]!,
     configDb: configDb === null ? null : parseHosts(configDb),
     dbPath: text(given, 'dbpath'),

@@ -5,8 +5,9 @@ import { hostname } from 'node:os'
 import { buildInfoOf } from './build-info.js'
 import { reportOf } from './data-directory.js'
 import { nestedByPath } from './given-options.js'
+import { keyFileProblem } from './key-file.js'
 import { applyProfiling, startParameters } from './server-parameters.js'
-import { ServerLog } from './server-log.js'
+import { ServerLog, type LogLine } from './server-log.js'
 import { nameProcess, ServerProcess } from './server-process.js'
 import { initializationError, serverExitCodes } from './server-error.js'
 import type { ServerSettings } from './server-settings.js'
@@ -16,6 +17,8 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
   nameProcess(name)
   const log = new ServerLog(settings)
   const serverProcess = new ServerProcess(log, settings)
+  const keyProblem = settings.keyFile === null ? null : keyFileProblem(settings.keyFile)
+  if (keyProblem !== null) return refuseKey(log, serverProcess, keyProblem)
   const { tlsNeedsAuthority } = behavioursOf(emulate)
   if (tls !== null && tls.CAFile === undefined && tlsNeedsAuthority)
     throw initializationError(
@@ -69,6 +72,16 @@ export async function startServer(settings: ServerSettings, emulate: EmulatedVer
     })
     serverProcess.exit(serverExitCodes.netError)
   }
+}
+
+/** Server: mongod_main.cpp, createServiceContext. */
+function refuseKey(log: ServerLog, serverProcess: ServerProcess, problem: LogLine): void {
+  log.add(problem)
+  log.add({
+    ...{ severity: 'F', component: 'CONTROL', id: 20575, context: 'main', message: 'Error creating service context' },
+    attributes: { error: 'Location5579201: Unable to acquire security key[s]' },
+  })
+  serverProcess.exit(serverExitCodes.initialization)
 }
 
 const listener = { component: 'NETWORK', context: 'listener' }

@@ -71,7 +71,6 @@ t.test('wrong command lines get the texts of the server', async (t) => {
     ['', 'BadValue: error: no args for --configdb', 'mongos'],
     ['--configdb 127.0.0.1:1', 'BadValue: configdb supports only replica set connection string', 'mongos'],
     ['--auth --replSet rs0', 'BadValue: security.keyFile is required when authorization is enabled with replica sets'],
-    ['--keyFile /no/file', 'InvalidPath: Error reading file /no/file: No such file or directory'],
     ['--transitionToAuth', 'BadValue: --transitionToAuth is not emulated: remove it.'],
     ['--tlsFIPSMode', 'BadValue: --tlsFIPSMode is not emulated: remove it.'],
     ['--tlsMode on', 'Error during global initialization: BadValue: unsupported value for tlsMode on'],
