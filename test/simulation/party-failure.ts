@@ -45,6 +45,8 @@ export async function failParty(
   await heal()
   if (failure === 'step-down') return
   await cluster.advance(failure === 'restart' ? random.fraction() * 300 : electionMs)
+  // A slow disk lengthens the time in which the member does not know what its majority has.
+  if (random.chance(1, 2)) await cluster.faults.apply(`slow disk of ${member} by 30ms for 500ms`)
   await cluster.restart(member)
 }
 

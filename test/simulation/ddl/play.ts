@@ -83,7 +83,7 @@ class Scene extends FuzzRecord implements DdlRun {
           this.note(`${action} of ${address} at ${step}`)
           if (action === 'fail') return
           this.crashes++
-          this.#restarts.push(this.#restart(address, afterMs))
+          this.#restarts.push(this.#restart(address, afterMs, random.chance(1, 2)))
         },
       })
       this.#faults.push(fault)
@@ -101,8 +101,13 @@ class Scene extends FuzzRecord implements DdlRun {
     await this.#cluster.faults.apply(text)
   }
 
-  async #restart(member: string, afterMs: number): Promise<void> {
+  /**
+   * @param slowly with a slow disk, so that clients send commands before the member knows what its
+   *   majority has
+   */
+  async #restart(member: string, afterMs: number, slowly: boolean): Promise<void> {
     await this.#cluster.advance(afterMs)
+    if (slowly) await this.#cluster.faults.apply(`slow disk of ${member} by 30ms for 500ms`)
     await this.#cluster
       .restart(member)
       .catch((error: unknown) => this.note(`${member} not restarted: ${String(error)}`))
