@@ -244,14 +244,20 @@ async function work(client: PatientClient, ledger: Ledger, random: Random, numbe
   }
 }
 
+const snapshotUnavailable = 246
+
 /**
  * After the commit the document moves for this update, and a retry fails because the update has
- * become a transaction.
+ * become a transaction: with 217 it was done, and with 246 another one does it.
  */
 async function changeKey(client: PatientClient, key: number, filter: Document, m: number): Promise<number> {
   const query = { _id: key, k: key, ...filter }
-  await client.retryably({ findAndModify: 'c', query, update: { $set: { m } }, $db: 'app' }, () => null, [217])
-  return m
+  const command = { findAndModify: 'c', query, update: { $set: { m } }, $db: 'app' }
+  for (;;) {
+    const { code } = await client.retryably(command, () => null, [217, snapshotUnavailable])
+    if (code !== snapshotUnavailable) return m
+    await client.pause(50)
+  }
 }
 
 const initialValue = (key: number): number => (key * 31) % 100
