@@ -59,6 +59,7 @@ const foundLate: Readonly<Record<number, string>> = {
   590_000_048: 'a drop that a paused router had not answered was executed rounds later',
   620_001_698: 'a router whose clock was set back reported that an operation took less than no time',
   630_003_054: 'a shard that restarted in the commit of a movePrimary accepted a write, which was lost',
+  650_001_019: 'a change stream read the entries of a transaction without end, of which the oplog had lost the first',
   530_014_965: 'a transaction that moved a document exceeded the lifetime that another activity sets',
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createDeferred, type OperationsEvent } from '@shardlab/actor'
-import { decode } from '@shardlab/bson'
+import { decode, encode } from '@shardlab/bson'
 import { cursorReply, staleReply, type FakeCluster } from './support/fake-cluster.js'
 import { Gone } from './support/fake-world.js'
 import { inserted, threeShards } from './support/three-shards.js'
@@ -94,6 +94,35 @@ t.test('stale replies and failures are counted', async (t) => {
   t.notOk(cluster.world.timers.has('operations'), 'other commands are not counted')
 })
 
+t.test('errors in the replies of writes are failures', async (t) => {
+  const cluster = watchedCluster()
+  const failing = (error: object) => cluster.script(() => encode({ n: 0, ...error, ok: 1 }))
+  const insert = { insert: 'c', documents: [{ x: 5 }] }
+  failing({ writeErrors: [{ index: 0, code: 11000, errmsg: 'duplicate' }] })
+  t.match(await cluster.run(insert), { ok: 1, writeErrors: [{ code: 11000 }] })
+  failing({ n: 1, writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' } })
+  await cluster.run(insert)
+  cluster.script((_, command) => inserted(command))
+  await cluster.run(insert)
+  await cluster.world.fire(cluster.mongos, 'operations')
+  const samples = sums(cluster).flatMap(({ samples }) => samples)
+  t.same(
+    samples.map(({ error, kind }) => [error, kind]),
+    [
+      ['DuplicateKey', 'targeted'],
+      ['WriteConcernTimeout', 'targeted'],
+      [null, 'targeted'],
+    ],
+  )
+  t.same(
+    sums(cluster).flatMap(({ shapes }) => shapes.map(({ operations, failed }) => [operations, failed])),
+    [
+      [1, 1],
+      [2, 1],
+    ],
+  )
+})
+
 t.test('a long operation does not stretch the time of the sums', async (t) => {
   const cluster = watchedCluster()
   const gate = createDeferred<void>()
@@ -129,7 +158,8 @@ t.test('writes, pipelines and many shapes', async (t) => {
   for (let i = 0; i < 120; i++) await cluster.run({ find: 'c', filter: { x: 5, [`f${i}`]: 1 } })
   await cluster.world.fire(cluster.mongos, 'operations')
   const [first, second] = sums(cluster)
-  t.match(first!.samples, [{ command: 'insert', kind: 'targeted', shape: '', bounds: { length: 20 } }])
+  t.match(first!.samples, [{ command: 'insert', kind: 'targeted', shape: '', bounds: { length: 17 } }])
+  t.match(first!.samples[0]!.bounds, [['{"x":0}'], ['{"x":3}'], ['{"x":6}']], 'one of each three documents')
   t.equal(second!.shapes[0]!.shape, '{"pipeline":[{"$match":{"x":{"$eq":"?number"}}},"$group"]}')
   t.equal(second!.shapes.length, 101)
   t.match(second!.shapes.at(-1), { ns: '', shape: '', kind: 'targeted', operations: 21, slowest: { ns: 'test.c' } })

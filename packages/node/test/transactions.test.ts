@@ -303,6 +303,25 @@ t.test('a large transaction has a chain of entries', async (t) => {
   t.equal((await node.restarted().all('c')).length, 5)
 })
 
+t.test('a change stream ends at a transaction of which the oplog has lost the beginning', async (t) => {
+  const node = newNode({ oplogSizeBytes: 4096 })
+  await node.ok({ setParameter: 1, maxNumberOfTransactionOperationsInSingleOplogEntry: 1 }, { db: 'admin' })
+  await node.ok({ create: 'c' })
+  const txn = transaction(node, 1)
+  const text = 'x'.repeat(3000)
+  await txn({ insert: 'c', documents: [1, 2, 3, 4, 5].map((_id) => ({ _id, text })) })
+  await txn.commit()
+  const filter = { 'o.count': 5 }
+  const [last] = first(await node.ok({ find: 'oplog.rs', filter }, { db: 'local' }))
+  const pipeline = [{ $changeStream: { startAtOperationTime: last!['ts'] } }]
+  const opened = await node.run({ aggregate: 'c', pipeline, cursor: {} })
+  t.match(opened, {
+    ...{ code: 286, codeName: 'ChangeStreamHistoryLost' },
+    errmsg:
+      /^Oplog no longer has history necessary .* with opTime \{ ts: Timestamp\(\d+, \d+\), t: \d+ \} cannot be found$/,
+  })
+})
+
 t.test('D504: a document that was changed back does not conflict', async (t) => {
   const node = newNode()
   await node.ok({ insert: 'c', documents: [{ _id: 1, a: 0 }] })

@@ -60,6 +60,7 @@ export interface OperationShape {
   /** null: they failed, and their shards are unknown. */
   readonly kind: RoutedEvent['kind'] | null
   readonly operations: number
+  /** Of them, those with an error: see {@link RoutedOperation}. */
   readonly failed: number
   readonly durationMs: number
   readonly slowest: RoutedOperation
@@ -70,6 +71,9 @@ export interface RoutedOperation extends Omit<RoutedEvent, 'type' | 'kind'> {
   readonly shape: string
   /** Replies of shards that reported stale routing; the router then repeated the operation. */
   readonly staleReplies: number
-  /** Code name of the failure; null: it succeeded. */
+  /**
+   * Code name of the failure, also of the first failed statement of a write, or of its write
+   * concern; null: it succeeded.
+   */
   readonly error: string | null
 }

@@ -45,6 +45,7 @@ import {
 import { checkOpQueryCommand } from '@shardlab/wire'
 import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 import { withSettingsOfCommand } from '../routing/settings-of-command.js'
+import { errorIn } from '../statistics/error-in-reply.js'
 import type { OperationSums } from '../statistics/operation-sums.js'
 import type { RouterTimeKeys } from '../users/router-time-keys.js'
 import { runOnResolved, runResolvingViews } from '../views/run-resolving-views.js'
@@ -231,16 +232,18 @@ class Dispatch {
   #reply(writer: DocumentWriter, failure: CommandError | null): ClientReply {
     const host = this.#host
     const operation = this.#operation
-    if (operation !== null) {
-      finishOperation(host, operation, failure, false)
-      if (this.#invocation !== null && (operation.routed !== null || failure !== null))
-        host.operationSums.note(this.#invocation, failure)
+    if (operation !== null) finishOperation(host, operation, failure, false)
+    const isSummed = operation !== null && (operation.routed !== null || failure !== null)
+    const watched = isSummed && host.context.wants('operations') ? this.#invocation : null
+    if (failure instanceof ConnectionClosedError) {
+      if (watched !== null) host.operationSums.note(watched, failure.codeName)
+      return this.#ended(noAnswer)
     }
-    if (failure instanceof ConnectionClosedError) return this.#ended(noAnswer)
     const { time } = host.clock
     const operationTime = operation?.operationTime ?? noTime
     const timed = compareTimestamps(operationTime, noTime) === 0 ? time : operationTime
     const reply = writeTimesFor(host, this.#command, writer, timed).finishToSend()
+    if (watched !== null) host.operationSums.note(watched, errorIn(reply))
     const body = mayContainStateErrors(host, operation, failure)
       ? withoutStateChanges(reply, host.stopping.signal.aborted)
       : reply

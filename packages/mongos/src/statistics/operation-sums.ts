@@ -1,5 +1,5 @@
 import type { ActorContext, OperationShape, RoutedOperation } from '@shardlab/actor'
-import { toExtendedJson, type CommandError } from '@shardlab/bson'
+import { toExtendedJson } from '@shardlab/bson'
 import { latencyClassOf } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { shapeOf } from './operation-shape.js'
@@ -28,14 +28,15 @@ export class OperationSums {
     this.#host = host
   }
 
-  /** @param failure null: the operation succeeded */
-  note(invocation: MongosInvocation, failure: CommandError | null): void {
-    const { context } = this.#host
-    if (!context.wants('operations')) return
+  /**
+   * Call only while someone wants the event.
+   * @param error code name; null: it succeeded
+   */
+  note(invocation: MongosInvocation, error: string | null): void {
     const { operation } = invocation
     const isCounted = operation.routed !== null || latencyClassOf(operation.command) !== 'commands'
     if (!isCounted) return
-    for (const noted of operation.routed ?? [null]) this.#add(invocation, noted, failure)
+    for (const noted of operation.routed ?? [null]) this.#add(invocation, noted, error)
     if (!this.#isTimerSet) this.#emitSoon()
   }
 
@@ -67,7 +68,7 @@ export class OperationSums {
   }
 
   /** @param noted null: it failed, and its shards are unknown */
-  #add(invocation: MongosInvocation, noted: NotedTarget | null, failure: CommandError | null): void {
+  #add(invocation: MongosInvocation, noted: NotedTarget | null, error: string | null): void {
     const { operation } = invocation
     const to = noted === null ? null : noted.target
     const { context } = this.#host
@@ -85,14 +86,14 @@ export class OperationSums {
     const isSampled = this.#samples.length < samplesMax
     if (sum === undefined || isSampled || durationMs > sum.slowest.durationMs) {
       const text = shape === null ? '' : toExtendedJson(shape)
-      const sample = { ...sampleOf(invocation, noted, failure), atMs: context.steadyNow(), ns, shape: text, durationMs }
+      const sample = { ...sampleOf(invocation, noted, error), atMs: context.steadyNow(), ns, shape: text, durationMs }
       if (isSampled) this.#samples.push(sample)
       if (sum === undefined) this.#sums.set(key, (sum = newSum(sample, isRest)))
       if (durationMs > sum.slowest.durationMs) sum.slowest = sample
     }
     sum.operations++
     sum.durationMs += durationMs
-    if (failure !== null) sum.failed++
+    if (error !== null) sum.failed++
   }
 }
 
@@ -115,10 +116,9 @@ function namespaceOf({ args, db }: MongosInvocation): string {
 function sampleOf(
   invocation: MongosInvocation,
   noted: NotedTarget | null,
-  failure: CommandError | null,
+  error: string | null,
 ): Omit<RoutedOperation, 'atMs' | 'ns' | 'shape' | 'durationMs'> {
   const { host, operation, connectionId } = invocation
-  const error = failure?.codeName ?? null
   const { staleReplies } = operation
   if (noted !== null) return { ...describeRouted(invocation, noted), staleReplies, error }
   return {

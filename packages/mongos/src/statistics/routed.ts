@@ -1,5 +1,6 @@
 import type { RoutedEvent } from '@shardlab/actor'
 import { toExtendedJson } from '@shardlab/bson'
+import { evenly } from './even-sample.js'
 import type { LimitsHost, MongosInvocation } from '../host/mongos-host.js'
 import type { Targeting } from '@shardlab/sharding'
 import type { Route } from '../routing/route.js'
@@ -75,9 +76,10 @@ export function describeRouted(
     ...{ atMs: host.context.now(), mongos: host.context.address, opId: operation.id, connectionId },
     ...{ ns, command: operation.command, shardKey: shardKey === null ? null : toExtendedJson(shardKey) },
     ...{ kind, shards, chunks },
-    bounds: bounds
-      .slice(0, host.limits.eventBoundsMax)
-      .map(([low, high]) => [toExtendedJson(low), toExtendedJson(high)]),
+    bounds: evenly(bounds, host.limits.eventBoundsMax).map(([low, high]) => [
+      toExtendedJson(low),
+      toExtendedJson(high),
+    ]),
   }
 }
 

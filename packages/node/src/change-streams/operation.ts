@@ -3,7 +3,8 @@
  * document_source_change_stream_unwind_transaction.cpp.
  */
 import type { TimestampPair } from '@shardlab/actor'
-import { documentValue, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import { CommandError, documentValue, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import { formatDocument } from '@shardlab/query'
 import { opTimeOf, type OpTime } from '@shardlab/storage'
 import type { OplogWindow } from '../log/oplog-window.js'
 
@@ -40,17 +41,17 @@ export function commandOf({ document }: Pick<Operation, 'document'>): string {
 /**
  * The operations of the transaction that this command commits, in order.
  * @param window for the earlier entries of a long or a prepared transaction
- * @returns null: it commits nothing yet, or the oplog has dropped earlier entries
+ * @returns empty: it commits nothing yet
+ * @throws CommandError 286 ChangeStreamHistoryLost: the oplog has dropped earlier entries
  */
-export function operationsOfTransaction(entry: Uint8Array, window: OplogWindow): Operation[] | null {
+export function operationsOfTransaction(entry: Uint8Array, window: OplogWindow): Operation[] {
   const object = findField(entry, 'o')!
   const isCommit = findField(object.bytes, 'commitTransaction', object.start) !== undefined
-  if (!isCommit && (isSet(object, 'prepare') || isSet(object, 'partialTxn'))) return null
+  if (!isCommit && (isSet(object, 'prepare') || isSet(object, 'partialTxn'))) return []
   const holders = isCommit ? [] : [entry]
   for (let previous = previousOf(entry); previous !== null;) {
-    const position = window.seek(previous.ts)
-    const found = window.entryAt(position)
-    if (found === undefined || opTimeOf(found).term !== previous.term) return null
+    const found = window.entryOf(previous)
+    if (found === undefined) throw transactionLost(previous)
     holders.unshift(found)
     previous = previousOf(found)
   }
@@ -65,6 +66,14 @@ export function operationsOfTransaction(entry: Uint8Array, window: OplogWindow):
     }
   }
   return operations
+}
+
+function transactionLost({ ts, term }: OpTime): CommandError {
+  const optime = formatDocument(new DocumentWriter(32).timestamp('ts', ts[0], ts[1]).int64('t', term).finish())
+  return new CommandError(
+    'ChangeStreamHistoryLost',
+    `Oplog no longer has history necessary for $changeStream to observe operations from a committed transaction. :: caused by :: oplog no longer contains the complete write history of this transaction, log with opTime ${optime} cannot be found`,
+  )
 }
 
 function isSet(object: RawValue, name: string): boolean {

@@ -31,8 +31,7 @@ export class StreamFilter {
     const operation = operationOf(entry)
     const command = commandOf(operation)
     if (command !== 'applyOps' && command !== 'commitTransaction') return this.#concernsCommand(operation, command)
-    const operations = operationsOfTransaction(entry, window) ?? none
-    return operations.filter((each) => this.#concernsInner(each))
+    return operationsOfTransaction(entry, window).filter((each) => this.#concernsInner(each))
   }
 
   /** Of an insert, update, delete or no-op. */

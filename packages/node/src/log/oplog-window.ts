@@ -87,12 +87,18 @@ export class OplogWindow {
   }
 
   /** The position after the entry with this optime; undefined: the oplog does not have it. */
-  positionAfter({ ts, term }: OpTime): number | undefined {
+  positionAfter(optime: OpTime): number | undefined {
+    const entry = this.entryOf(optime)
+    return entry === undefined ? undefined : this.seek(optime.ts) + entry.length
+  }
+
+  /** The entry with this optime; undefined: the oplog does not have it. */
+  entryOf({ ts, term }: OpTime): Uint8Array | undefined {
     const position = this.seek(ts)
     const entry = this.entryAt(position)
     if (entry === undefined) return undefined
     const found = this.#optimeAt(position)
-    return compareTimestamps(found.ts, ts) === 0 && found.term === term ? position + entry.length : undefined
+    return compareTimestamps(found.ts, ts) === 0 && found.term === term ? entry : undefined
   }
 
   /**

@@ -2,6 +2,7 @@ import type { WriteKind } from '@shardlab/member'
 import type { MongosInvocation } from '../../host/mongos-host.js'
 import type { Route } from '../../routing/route.js'
 import { boundsShown, type CountedTargets, type RoutedTo } from '../../statistics/routed.js'
+import { EvenSample } from '../../statistics/even-sample.js'
 import type { StatementBounds } from '../targeting/statement-target.js'
 
 const writeKinds: readonly WriteKind[] = ['insert', 'update', 'delete']
@@ -10,21 +11,19 @@ const writeKinds: readonly WriteKind[] = ['insert', 'update', 'delete']
 export class RoutedSummary {
   /** Arrays are faster than sets for the usual few shards. */
   readonly #shards: Record<WriteKind, string[]> = { insert: [], update: [], delete: [] }
-  readonly #boundsMax: number
-  readonly #bounds: (readonly [Uint8Array, Uint8Array])[] = []
+  readonly #bounds: EvenSample<readonly [Uint8Array, Uint8Array]>
   #chunks = 0
   #isBroadcast = false
 
   constructor({ host }: MongosInvocation) {
-    this.#boundsMax = boundsShown(host)
+    this.#bounds = new EvenSample(boundsShown(host))
   }
 
   add(kind: WriteKind, shards: readonly string[], { isBroadcast, chunks, bounds }: StatementBounds): void {
     this.addShards(kind, shards)
     if (isBroadcast) this.#isBroadcast = true
     this.#chunks += chunks
-    if (this.#bounds.length >= this.#boundsMax) return
-    for (const bound of bounds) if (this.#bounds.length < this.#boundsMax) this.#bounds.push(bound)
+    for (const bound of bounds) this.#bounds.add(bound)
   }
 
   /** Of a statement that is not targeted by a shard key. */
@@ -56,7 +55,7 @@ export class RoutedSummary {
       shards,
       kind: this.#isBroadcast ? 'broadcast' : shards.length <= 1 ? 'targeted' : 'multi',
       chunks,
-      bounds: this.#bounds,
+      bounds: this.#bounds.items,
     }
   }
 }

@@ -10,15 +10,16 @@ import { targetModify } from './target-modify.js'
 export class StatementTargeter {
   readonly #batch: WriteBatch
   readonly #inserts = new Map<string, StatementTarget>()
-  /** Of the first documents: events show them. */
-  readonly #boundsMax: number
+  /** Of each so many inserted documents one has bounds, which events show; Infinity: none has. */
+  readonly #shownEvery: number
   #placement: CollectionPlacement | null = null
   #allShards: readonly string[] = []
   #targets: (StatementTarget | undefined)[] = []
 
   constructor(batch: WriteBatch) {
     this.#batch = batch
-    this.#boundsMax = boundsShown(batch.invocation.host)
+    const boundsMax = boundsShown(batch.invocation.host)
+    this.#shownEvery = boundsMax === 0 ? Infinity : Math.ceil(batch.command.statements.length / boundsMax)
   }
 
   /** @param allShards for multi-writes */
@@ -38,7 +39,7 @@ export class StatementTargeter {
     const { behaviours } = invocation.host
     const statement = command.read(index)
     if (statement.kind === 'insert') {
-      const toShard = index < this.#boundsMax ? null : this.#toShard
+      const toShard = this.#shownEvery !== Infinity && index % this.#shownEvery === 0 ? null : this.#toShard
       return targetInsert(placement, behaviours, statement.document, toShard)
     }
     try {
