@@ -9,6 +9,7 @@ import type {
   Delta,
   LiveBalancer,
   LiveCatalog,
+  LiveClock,
   LiveChunk,
   LiveCollection,
   LiveFault,
@@ -37,6 +38,7 @@ const deltas: Outer = {
   faults: { faults: true },
   balancer: { balancer: true },
   catalog: { catalog: true },
+  clock: { clock: true },
   operations: { operations: true },
   event: { event: true },
 }
@@ -61,6 +63,7 @@ const fault: FieldsOf<LiveFault> = {
 const shard: FieldsOf<LiveShard> = { id: true, draining: true, zones: true }
 const balancer: FieldsOf<LiveBalancer> = { mode: true, activeWindow: true }
 const catalog: FieldsOf<LiveCatalog> = { readAtMs: true, error: true }
+const clock: FieldsOf<LiveClock> = { nowMs: true, speed: true }
 
 const inner: Readonly<Record<string, Readonly<Record<string, true>>>> = {
   member,
@@ -71,6 +74,7 @@ const inner: Readonly<Record<string, Readonly<Record<string, true>>>> = {
   faults: fault,
   balancer,
   catalog,
+  clock,
 }
 
 t.test('the page of the live stream has every delta with every field', async (t) => {

@@ -111,6 +111,26 @@ t.test('a page of another process continues through other members while all rout
   })
 })
 
+t.test('a page logs in through the config server while no router runs', options, async (t) => {
+  const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', auth: true, dashboard: true })
+  t.teardown(() => cluster.stop())
+  await withUser(cluster.uri, 'root')
+  await cluster.crash('mongos01')
+  await onPage(t, cluster.dashboard!, async (page) => {
+    await page.locator('input[name=user]').fill('root')
+    await page.locator('input[name=password]').fill('wrong')
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.locator('.notice.bad', { hasText: 'Authentication failed' }).waitFor()
+    await page.locator('input[name=password]').fill('a:secret')
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('button', { name: 'Restart mongos01' }).click()
+    await page.locator('[data-member=mongos01][data-state=running]').waitFor()
+    await page.getByRole('link', { name: 'Balancer' }).click()
+    await page.getByRole('button', { name: 'Run a round' }).click()
+    await page.getByText('A round has ended.').waitFor()
+  })
+})
+
 /** The status of an HTTP request with these headers. */
 function statusOf(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -25,7 +25,7 @@ async function chunksInCatalog(client: MongoClient): Promise<Record<string, numb
 t.test('a page shows chunks that move, crashes a shard by a click and heals it', options, async (t) => {
   const cluster = await ShardedCluster.start({
     ...{ shards: 3, runtime: 'inline', chunkSize: '4KB', dashboard: true },
-    balancerRoundIntervalMs: 2 ** 31 - 1,
+    ...{ balancerRoundIntervalMs: 2 ** 31 - 1, findReplicaSetHostTimeoutMs: 200 },
   })
   t.teardown(() => cluster.stop())
   const client = await MongoClient.connect(cluster.uri)
@@ -173,6 +173,15 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     await page.locator('[data-member=shard02][data-state=crashed]').waitFor()
     t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'crashed')
     await page.getByText('✕ 1 broken').waitFor()
+    t.equal(await page.evaluate('document.activeElement.textContent.trim()'), 'Restart', 'the focus stays at its place')
+    const [there] = await client.db('config').collection('chunks').find({ shard: 'shard02' }).toArray()
+    const customer = (there!['min'] as { customer: number }).customer
+    await t.rejects(orders.insertOne({ customer }), { code: 133 })
+    await show(page, 'Operations')
+    await page
+      .locator('table.operations tr', { hasText: /insert shop\.orders[^]*✕ FailedToSatisfyReadPreference/ })
+      .first()
+      .waitFor()
     await show(page, 'Faults')
     await page.getByRole('button', { name: 'Heal crash shard02' }).click()
     await page.getByText('✓ nothing is broken').waitFor()
@@ -189,6 +198,12 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     await fault.fill('slow disk of shard03 by 20ms for 5s')
     await page.getByRole('button', { name: 'config' }).click()
     while ((await fault.inputValue()) !== 'slow disk of config by 20ms for 5s');
+    await page.locator('select[name=form]').selectOption('drop [5%] between mongos01 and shard02')
+    await page.getByText('The next click replaces mongos01.').waitFor()
+    await page.getByRole('button', { name: 'shard03' }).click()
+    await page.getByText('The next click replaces shard02.').waitFor()
+    await page.getByRole('button', { name: 'config' }).click()
+    while ((await fault.inputValue()) !== 'drop between shard03 and config');
     await fault.fill('crash shard09')
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.locator('.notice.bad', { hasText: 'shard09' }).waitFor()
@@ -229,7 +244,7 @@ t.test('a paused page shows the same moment in all views', options, async (t) =>
   await client.db('admin').command({ shardCollection: 'shop.orders', key: { customer: 1 } })
   await onPage(t, cluster.dashboard!, async (page) => {
     await page.getByText('1 chunk').first().waitFor()
-    await page.getByRole('button', { name: 'Pause', exact: true }).first().click()
+    await page.getByRole('button', { name: 'Pause the page' }).click()
     await page.locator('.health', { hasText: /paused at \d\d:\d\d:\d\d \(UTC\)/ }).waitFor()
     await client.db('admin').command({ split: 'shop.orders', middle: { customer: 5 } })
     await page.getByRole('button', { name: 'Crash shard02' }).click()
@@ -243,7 +258,7 @@ t.test('a paused page shows the same moment in all views', options, async (t) =>
     await show(page, 'Faults')
     await page.locator('h2', { hasText: 'Timeline' }).waitFor()
     t.equal(await page.locator('.faults li').count(), 0)
-    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Resume the page' }).click()
     await page.locator('.faults li', { hasText: 'crash shard02' }).waitFor()
     await page.getByText('✕ 1 broken').waitFor()
     await show(page, 'Collections')
@@ -290,7 +305,7 @@ t.test('a page says that a destroyed member has lost its data', options, async (
   await onPage(t, cluster.dashboard!, async (page) => {
     await cluster.faults.apply('destroy shard01')
     await page.getByText('shard01 has crashed, and its disk is lost.').waitFor()
-    t.equal(await page.locator('.health').innerText(), '✕ 1 broken Pause')
+    t.equal(await page.locator('.health').innerText(), '✕ 1 broken Pause the page')
     await cluster.faults.heal()
     await page.getByText(/shard01 started at [\d:.]+ with an empty disk: its data are gone\./).waitFor()
   })
@@ -320,14 +335,24 @@ t.test('buttons move a manual clock', options, async (t) => {
   t.teardown(() => cluster.stop())
   const beganMs = cluster.now()
   await onPage(t, cluster.dashboard!, async (page) => {
+    const shown = (ms: number): string => new Date(ms).toISOString().slice(0, 23).replace('T', ' ')
+    await page.getByText(shown(beganMs)).waitFor()
     await page.getByRole('button', { name: '+ 1 min' }).click()
-    await page.getByText(new Date(beganMs + 60_000).toISOString()).waitFor()
+    await page.getByText(shown(beganMs + 60_000)).waitFor()
     t.equal(cluster.now(), beganMs + 60_000)
-    await page.locator('select[name=speed]').selectOption('60')
-    await page.getByRole('button', { name: 'Play' }).click()
-    while (cluster.now() < beganMs + 90_000) await page.getByText('Stop the clock').waitFor()
-    await page.getByRole('button', { name: 'Stop the clock' }).click()
-    await page.getByRole('button', { name: 'Play' }).waitFor()
+    await onPage(t, cluster.dashboard!, async (other) => {
+      await other.getByText(shown(beganMs + 60_000)).waitFor()
+      await page.locator('select[name=speed]').selectOption('60')
+      await page.getByRole('button', { name: 'Play' }).click()
+      await other.getByRole('button', { name: 'Stop the clock' }).waitFor()
+      t.equal(await other.locator('select[name=speed]').inputValue(), '60')
+      while (cluster.now() < beganMs + 90_000) await page.getByText('Stop the clock').waitFor()
+      await other.getByRole('button', { name: 'Stop the clock' }).click()
+      await page.getByRole('button', { name: 'Play' }).waitFor()
+      const stoppedMs = cluster.now()
+      await page.getByText(shown(stoppedMs)).waitFor()
+      t.equal(cluster.now(), stoppedMs, 'it stands still')
+    })
     await accessible(t, page, 'the page of a manual clock')
   })
 })

@@ -28,6 +28,7 @@ const delta: fc.Arbitrary<Delta> = fc.oneof(
       { type: 'shard-removed', id: 'shard01' },
       { type: 'migration-ended', id: 'm' },
       { type: 'catalog', catalog: { readAtMs: 5, error: 'down' } },
+      { type: 'clock', clock: { nowMs: 5, speed: 10 } },
     ),
   },
   { weight: 1, arbitrary: shard.map((id): Delta => ({ type: 'shard', shard: { id, draining: false, zones: [] } })) },
@@ -51,10 +52,11 @@ const operationsAt = (atMs: number) =>
   ({ type: 'operations', atMs, fromMs: atMs, mongos: 'mongos01', shapes: [], shards: [], samples: [] }) as const
 
 function contentOf(state: LiveState): unknown {
-  const { cluster, members, shards, collections, migrations, faults, balancer, catalog, events, operations } = state
+  const { cluster, members, shards, collections, migrations, faults, balancer, catalog, clock, events, operations } =
+    state
   const maps = [members, shards, collections, migrations].map((map) => Object.fromEntries(map))
   const rows = [...collections.keys()].map((ns) => [ns, state.chunksOf(ns)])
-  return { cluster, maps, rows, faults, balancer, catalog, events, operations }
+  return { cluster, maps, rows, faults, balancer, catalog, clock, events, operations }
 }
 
 t.test('a snapshot, sent as JSON, makes a reader that joins later equal to one that was there', async (t) => {

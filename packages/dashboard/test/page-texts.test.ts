@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parsed, readable, shortened, strictJson } from '../src/page/json-texts.js'
 import { shardPlansIn } from '../src/page/query-plan.js'
-import { shHelpers } from '../src/page/sh-helpers.js'
+import { shHelpersOf } from '../src/page/sh-helpers.js'
 
 t.test('names may be without quotes', async (t) => {
   for (const [typed, strict] of [
@@ -82,7 +82,7 @@ t.test('the plan of each shard is read from explain', async (t) => {
 t.test('helpers begin with the collection and its shard key', async (t) => {
   const collection = { ns: 'app.rows', shardKey: '{"a":1,"b":1}', unsplittable: false, balanced: true, zones: [] }
   const commandOf = (name: string, given = collection as typeof collection | null) =>
-    shHelpers
+    shHelpersOf('8.0')
       .find((each) => each.name === name)!
       .command({
         ...{ ns: 'app.rows', collection: given, shards: ['shard01', 'shard02'] },
@@ -91,4 +91,6 @@ t.test('helpers begin with the collection and its shard key', async (t) => {
   t.same(commandOf('sh.moveChunk'), { moveChunk: 'app.rows', find: { a: 0, b: 0 }, to: 'shard02' })
   t.same(commandOf('sh.shardCollection', null), { shardCollection: 'app.rows', key: { _id: 1 } })
   t.same(commandOf('sh.enableSharding'), { enableSharding: 'app' })
+  const counts = ['2.6', '4.0', '4.4', '5.0', '6.0', '7.0', '8.0'].map((emulate) => shHelpersOf(emulate).length)
+  t.same(counts, [5, 11, 12, 13, 14, 14, 16], 'releases have the commands that they know')
 })

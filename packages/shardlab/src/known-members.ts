@@ -1,14 +1,16 @@
-import type { NumberedDelta } from '@shardlab/dashboard'
+import type { LiveMember, NumberedDelta } from '@shardlab/dashboard'
 import { withMoreHosts } from './hosts-of-uri.js'
 import { loginInUri } from './login-of-uri.js'
 
+const rolesWithUsers: ReadonlySet<string> = new Set(['mongos', 'config-server'])
+
 /**
  * Members that the live stream has named. Each of them takes the command `shardlab`, so that a
- * fault can be healed that has ended all routers of the URI.
+ * fault can be healed that has ended all routers of the URI. A login works on the config server,
+ * too: it has the users of the cluster.
  */
 export class KnownMembers {
   readonly routersUri: string
-  /** Users of the cluster are no users of its shards. */
   readonly #hasLogin: boolean
   readonly #endpoints = new Map<string, string>()
 
@@ -26,11 +28,11 @@ export class KnownMembers {
 
   /** The hosts that were given are the first. */
   get uri(): string {
-    return this.#hasLogin ? this.routersUri : withMoreHosts(this.routersUri, [...this.#endpoints.values()])
+    return withMoreHosts(this.routersUri, [...this.#endpoints.values()])
   }
 
-  #add({ address, endpoint }: { readonly address: string; readonly endpoint: string }): void {
-    // Otherwise it is a name, because clients cannot reach the member.
-    if (!endpoint.startsWith(`${address}:`)) this.#endpoints.set(address, endpoint)
+  #add({ address, endpoint, role }: LiveMember): void {
+    const isReachable = !endpoint.startsWith(`${address}:`)
+    if (isReachable && (!this.#hasLogin || rolesWithUsers.has(role))) this.#endpoints.set(address, endpoint)
   }
 }

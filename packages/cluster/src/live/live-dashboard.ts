@@ -16,6 +16,7 @@ import { isLoopback } from '../exposure.js'
 import { OptionError } from '../option-error.js'
 import { primaryOf } from '../sets/primary-of.js'
 import { timeToAdvance } from '../quantity-options.js'
+import { ClockPlayer } from './clock-player.js'
 import { chunkSizes } from './chunk-sizes.js'
 import { documentsByShard } from './documents-by-shard.js'
 import type { ResolvedOptions } from '../resolved-options.js'
@@ -49,11 +50,12 @@ async function exposureOf({ auth, tls, host, announcedHost, nats }: ResolvedOpti
 
 function targetOf(cluster: ShownCluster, recorder: LiveRecorder): DashboardTarget {
   const { runtime, options } = cluster
+  const player = new ClockPlayer(recorder, (durationMs) => manualRuntime(runtime, options).advance(durationMs))
   return {
     ...{ faultForms, needsLogin: options.auth },
     async enter(login) {
       const connection = new PageConnection(runtime, options)
-      if (login === null) return accessOf(cluster, recorder, connection)
+      if (login === null) return accessOf(cluster, recorder, player, connection)
       try {
         await connection.logIn(login)
         await checkControl(connection)
@@ -61,7 +63,7 @@ function targetOf(cluster: ShownCluster, recorder: LiveRecorder): DashboardTarge
         connection.end()
         throw error
       }
-      const access = accessOf(cluster, recorder, connection)
+      const access = accessOf(cluster, recorder, player, connection)
       let checkedMs = performance.now()
       const check = async (): Promise<void> => {
         await checkControl(connection).catch((error: unknown) => exceptWithoutUsers(error, cluster))
@@ -101,6 +103,7 @@ async function exceptWithoutUsers(error: unknown, { runtime, options }: ShownClu
 function accessOf(
   { runtime, faults, balancer, options }: ShownCluster,
   recorder: LiveRecorder,
+  player: ClockPlayer,
   connection: PageConnection,
 ): DashboardAccess {
   const client = new DumpClient(runtime, options)
@@ -121,8 +124,12 @@ function accessOf(
       return replyOfPageCommand(reply)
     },
     advance: async ({ durationMs }) => {
-      await manualRuntime(runtime, options).advance(timeToAdvance(durationMs as number))
-      return { nowMs: runtime.now() }
+      await player.advance(timeToAdvance(durationMs as number))
+      return {}
+    },
+    playClock: async ({ speed }) => {
+      await player.play(speed)
+      return {}
     },
   }
   async function command(name: string): Promise<object> {

@@ -7,7 +7,6 @@
 import type { ClusterEvent, OperationsEvent, RoutedOperation } from '@shardlab/actor'
 import {
   LiveState,
-  placeOf,
   Readers,
   type Batch,
   type ClusterFacts,
@@ -17,8 +16,8 @@ import {
   type StreamedEvent,
 } from '@shardlab/dashboard'
 import type { Runtime } from '@shardlab/runtime'
-import { isDeepStrictEqual } from 'node:util'
 import type { Faults } from '../faults/faults.js'
+import { changesState } from './changes-state.js'
 import { LiveCatalogReader } from './live-catalog.js'
 import { LiveMembers } from './live-members.js'
 import { newId } from '../new-id.js'
@@ -39,7 +38,7 @@ const lookIntervalMaxMs = 10_000
 /** Between looks after events, because an insert can cause many splits. */
 const leastIntervalMs = 100
 /** Of an operation: to compute a key takes some time. */
-const keysMax = 5
+const keysMax = 10
 
 /** What is read of the catalog after an event: a collection or database, everything, or nothing. */
 const partsOfCatalog: Readonly<Record<StreamedEvent['type'], 'ns' | 'all' | null>> = {
@@ -70,6 +69,7 @@ export class LiveRecorder {
   readonly #cluster: RecordedCluster
   readonly #readers: Readers
   #recording: Recording | null = null
+  #clockSpeed: number | null = null
   #isClosed = false
 
   constructor(cluster: RecordedCluster, limits: Pick<ReadersOptions, 'queueMax' | 'leaseMs'> = {}) {
@@ -92,10 +92,21 @@ export class LiveRecorder {
     do {
       recording = this.#recording ??= new Recording(this.#cluster, (delta) => this.#readers.push(delta))
       await recording.look()
+      recording.noteClock(this.#clockSpeed)
       if (this.#isClosed) throw new OptionError('the cluster has been stopped.')
       // During the wait the last reader may have closed.
     } while (recording !== this.#recording)
     return this.#readers.open()
+  }
+
+  get isWatched(): boolean {
+    return this.#readers.count > 0
+  }
+
+  /** A page moves or plays the manual clock. */
+  clockChanged(speed: number | null): void {
+    this.#clockSpeed = speed
+    this.#recording?.noteClock(speed)
   }
 
   /** As `Readers.next`. */
@@ -186,6 +197,11 @@ class Recording {
     this.#members.forgetStates()
     for (const id of this.state.migrations.keys()) this.#add({ type: 'migration-ended', id })
     void this.look()
+  }
+
+  noteClock(speed: number | null): void {
+    if (this.state.cluster?.clock !== 'manual') return
+    this.#add({ type: 'clock', clock: { nowMs: this.#cluster.runtime.now(), speed } })
   }
 
   #lookAfter(ms: number): void {
@@ -322,7 +338,9 @@ class Recording {
 
   #keysOf({ ns, kind, bounds }: RoutedOperation): (readonly [string, string])[] {
     if (kind === 'broadcast') return []
-    return bounds.slice(0, keysMax).flatMap(([low, high]) => {
+    const every = Math.ceil(bounds.length / keysMax)
+    const shown = bounds.filter((_, i) => i % every === 0)
+    return shown.flatMap(([low, high]) => {
       const keys = [low, high].map((bound) => this.#catalog.keyOf(ns, bound))
       return keys[0] === undefined || keys[1] === undefined ? [] : [[keys[0], keys[1]] as const]
     })
@@ -342,39 +360,9 @@ class Recording {
 
   #add(delta: Delta): void {
     // The readers are those of another recording, if a look has lasted until then.
-    if (this.#hasEnded || !this.#changes(delta)) return
+    if (this.#hasEnded || !changesState(this.state, delta)) return
     this.state.apply(delta)
     this.#push(delta)
-  }
-
-  #changes(delta: Delta): boolean {
-    const { state } = this
-    switch (delta.type) {
-      case 'member':
-        return !isDeepStrictEqual(state.members.get(delta.member.address), delta.member)
-      case 'shard':
-        return !isDeepStrictEqual(state.shards.get(delta.shard.id), delta.shard)
-      case 'collection':
-        return !isDeepStrictEqual(state.collections.get(delta.collection.ns), delta.collection)
-      case 'faults':
-        return !isDeepStrictEqual(state.faults, delta.faults)
-      case 'balancer':
-        return !isDeepStrictEqual(state.balancer, delta.balancer)
-      case 'catalog':
-        return !isDeepStrictEqual(state.catalog, delta.catalog)
-      case 'chunks':
-        return !this.#isSameChunk(delta)
-      default:
-        return true
-    }
-  }
-
-  /** Migrations and splits also give new versions to chunks that stay as they are. */
-  #isSameChunk({ ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>): boolean {
-    if (chunks.length !== 1 || to === null) return false
-    const known = this.state.chunksOf(ns)
-    const place = placeOf(known, from)
-    return isDeepStrictEqual(known[place], chunks[0]) && known[place + 1]?.key === to
   }
 }
 

@@ -1,10 +1,11 @@
-import { RequestFailedError, type Address } from '@shardlab/actor'
+import { configAddress, RequestFailedError, type Address } from '@shardlab/actor'
 import { decode, encode, findField, type Document } from '@shardlab/bson'
 import type { PageLogin } from '@shardlab/dashboard/server'
 import type { Runtime } from '@shardlab/runtime'
 import { clientServer, noServerText } from '../client-server.js'
 import { logIn } from '../login/log-in.js'
 import type { ResolvedOptions } from '../resolved-options.js'
+import { primaryOf } from '../sets/primary-of.js'
 
 /** Lower numbers are those of clients, and of other pages. */
 const firstConnectionId = 2 ** 31 - 3
@@ -35,9 +36,12 @@ export class PageConnection {
     this.#options = options
   }
 
-  /** @throws LoginError, NoServerError */
+  /**
+   * Also without a router: the config server has the users of the cluster.
+   * @throws LoginError, NoServerError
+   */
   async logIn(login: PageLogin): Promise<void> {
-    const server = await this.#findServer()
+    const server = await this.#findServerWithUsers()
     const send = async (db: string, command: Document): Promise<Document> =>
       decode(await this.#sendTo(server, encode({ ...command, $db: db }), answerTimeoutMs), { promoteLongs: true })
     await logIn(send, login)
@@ -45,15 +49,25 @@ export class PageConnection {
     this.#server = server
   }
 
-  /** Resolves with error replies, too. @throws LoginError, NoServerError */
+  /**
+   * A command that every member with users takes. Resolves with error replies, too.
+   * @throws LoginError, NoServerError
+   */
   async command(db: string, command: Document): Promise<Document> {
-    const reply = await this.send(encode({ ...command, $db: db }), answerTimeoutMs)
+    const body = encode({ ...command, $db: db })
+    const reply = await this.#sendAsUser(await this.#findServerWithUsers(), body, answerTimeoutMs)
     return decode(reply, { promoteLongs: true })
   }
 
-  /** The same for a command with `$db`, as bytes. @param timeoutMs default: a minute */
-  async send(body: Uint8Array, timeoutMs = commandTimeoutMs): Promise<Uint8Array> {
-    const server = await this.#findServer()
+  /**
+   * A command of a client, with `$db`. Resolves with error replies, too.
+   * @throws LoginError, NoServerError
+   */
+  async send(body: Uint8Array): Promise<Uint8Array> {
+    return this.#sendAsUser(await this.#findServer(), body, commandTimeoutMs)
+  }
+
+  async #sendAsUser(server: Address, body: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     // A router that was restarted does not know the user.
     if (this.#login !== null && server !== this.#server) await this.#logInAgain()
     const reply = await this.#sendTo(server, body, timeoutMs)
@@ -85,6 +99,12 @@ export class PageConnection {
       if (!(error instanceof RequestFailedError)) throw error
       throw new NoServerError(error.message)
     }
+  }
+
+  async #findServerWithUsers(): Promise<Address> {
+    const isSharded = this.#options.topology === 'sharded'
+    const server = await clientServer(this.#runtime, this.#options)
+    return server ?? (isSharded ? await primaryOf(this.#runtime, configAddress) : null) ?? this.#findServer()
   }
 
   async #findServer(): Promise<Address> {

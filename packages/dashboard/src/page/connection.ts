@@ -4,7 +4,6 @@ import type { PageFields, PageLogin, PageVerb } from '../server/target.js'
 import type { Delta } from '../stream/deltas.js'
 import { LiveState } from '../stream/live-state.js'
 import { ChunkHistory } from './chunk-history.js'
-import { noteMove } from './now.js'
 
 const retryMs = 1000
 
@@ -90,7 +89,6 @@ export class Connection {
   #apply(deltas: readonly Delta[]): void {
     const atMs = Date.now()
     for (const delta of deltas) {
-      if (delta.type === 'snapshot') noteMove(null)
       this.history.note(delta, this.state, atMs)
       this.state.apply(delta)
     }

@@ -11,6 +11,18 @@ export function strictJson(text: string): string {
   return strict
 }
 
+/** How a sentence ends about a text that `strictJson` refuses. @throws any other error */
+export function notJson(error: unknown): string {
+  if (!(error instanceof SyntaxError)) throw error
+  return 'is not JSON: texts need double quotes, and values such as ObjectId("…") are written as {"$oid": "…"}.'
+}
+
+const bidiControls = /[\u202a-\u202e\u2066-\u2069]/g
+
+/** Characters that would change the order of others are escaped. */
+export const withoutBidi = (json: string): string =>
+  json.replace(bidiControls, (control) => `\\u${control.charCodeAt(0).toString(16)}`)
+
 const stringCharsMax = 40
 const textCharsMax = 200
 

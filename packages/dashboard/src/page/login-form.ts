@@ -10,6 +10,7 @@ export function loginForm(logIn: (login: PageLogin) => Promise<void>): TemplateR
   }
   return html`<h1>Log in</h1>
     <p>The cluster has access control. The user needs the role root.</p>
+    <p class="soft">A new cluster has no user: create one in mongosh on this machine, without a login.</p>
     <form class="login" @submit=${submit}>
       <label>User <input name="user" autocomplete="username" required /></label>
       <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>

@@ -10,6 +10,7 @@ import { dataView } from './views/data-view.js'
 import { faultsView } from './views/faults-view.js'
 import { operationsView } from './views/operations-view.js'
 import { reportView } from './views/report-view.js'
+import { keepFocus, pathOfFocus } from './focus.js'
 import { heldAtMs, pauseAt, resume, shownMomentOf } from './pause.js'
 import { problemsOf } from './problems.js'
 import { timeText } from './text.js'
@@ -32,6 +33,21 @@ const waitShownMs = 500
 let notice: Notice | null = null
 let isScheduled = false
 
+/** What was done may be undone soon, by others too. */
+const successShownMs = 10_000
+let fading: ReturnType<typeof setTimeout> | undefined
+
+function tell(told: Notice | null): void {
+  notice = told
+  clearTimeout(fading)
+  if (told?.isError === false) fading = setTimeout(() => forget(told), successShownMs)
+}
+
+function forget(told: Notice): void {
+  if (notice === told) notice = null
+  redraw()
+}
+
 const connection = new Connection({
   changed: redraw,
   refused: (why) => app.fail(why),
@@ -52,11 +68,11 @@ const app: App = {
   },
   redraw,
   fail(text) {
-    notice = { text, isError: true }
+    tell({ text, isError: true })
     redraw()
   },
   succeed(text) {
-    notice = { text, isError: false }
+    tell({ text, isError: false })
     redraw()
   },
   ask: (verb, fields) => connection.control(verb, fields),
@@ -64,10 +80,10 @@ const app: App = {
     const waiting = setTimeout(() => app.succeed('Waiting for the reply…'), waitShownMs)
     try {
       const reply = await connection.control(verb, fields)
-      notice = { text: done, isError: false }
+      tell({ text: done, isError: false })
       return reply
     } catch (error) {
-      notice = { text: (error as Error).message, isError: true }
+      tell({ text: (error as Error).message, isError: true })
       return null
     } finally {
       clearTimeout(waiting)
@@ -90,15 +106,20 @@ const present = (): View => views.find(({ name }) => `#${name}` === location.has
 
 function draw(): void {
   const view = present()
-  const { state } = app
+  const focused = pathOfFocus(root)
   document.title = `${view.title} – Shardlab`
   render(
     html`${header(view)} ${timeBar(app)} ${messages()}
-      <main>${connection.needsLogin ? loginForm(logIn) : state.isReady ? view.draw(app) : waiting()}</main>`,
+      <main>${needsLogin(view) ? loginForm(logIn) : isDrawn(view) ? view.draw(app) : waiting()}</main>`,
     root,
   )
-  if (state.isReady && !connection.needsLogin) view.drawn?.(app)
+  if (isDrawn(view)) view.drawn?.(app)
+  keepFocus(focused)
 }
+
+/** A report is a file of the reader, and needs no cluster. */
+const needsLogin = (view: View): boolean => connection.needsLogin && view !== reportView
+const isDrawn = (view: View): boolean => view === reportView || (app.state.isReady && !connection.needsLogin)
 
 function header(view: View): TemplateResult {
   const { cluster, isReady } = app.state
@@ -114,7 +135,9 @@ function header(view: View): TemplateResult {
     </nav>
     <p class="health">
       ${health()}
-      <button type="button" ?disabled=${!isReady} @click=${togglePause}>${app.isPaused ? 'Resume' : 'Pause'}</button>
+      <button type="button" ?disabled=${!isReady} @click=${togglePause}>
+        ${app.isPaused ? 'Resume the page' : 'Pause the page'}
+      </button>
     </p>
   </header>`
 }
@@ -133,9 +156,9 @@ function health(): TemplateResult {
 async function logIn(login: PageLogin): Promise<void> {
   try {
     await connection.logIn(login)
-    notice = null
+    tell(null)
   } catch (error) {
-    notice = { text: (error as Error).message, isError: true }
+    tell({ text: (error as Error).message, isError: true })
   }
   redraw()
 }
@@ -148,7 +171,8 @@ function togglePause(): void {
 
 function messages(): TemplateResult {
   const { isOpen, lost } = connection
-  const shown = isOpen || !connection.state.isReady ? notice : { text: lostText(lost), isError: true }
+  const failure = notice?.isError === true ? ` ${notice.text}` : ''
+  const shown = isOpen || !connection.state.isReady ? notice : { text: `${lostText(lost)}${failure}`, isError: true }
   return html`<div class="notice ${shown?.isError === true ? 'bad' : 'fine'}" role="alert">
     ${shown === null ? '' : html`<span>${shown.text}</span>`}
   </div>`
@@ -161,7 +185,7 @@ const waiting = (): TemplateResult =>
   html`<p class="loading">${connection.isOpen ? 'Reading the cluster…' : 'Connecting…'}</p>`
 
 addEventListener('hashchange', () => {
-  notice = null
+  tell(null)
   redraw()
 })
 addEventListener('resize', redraw)

@@ -3,7 +3,8 @@ import type { LiveCollection } from '../stream/deltas.js'
 
 export interface ShHelper {
   readonly name: string
-  /** Releases lack some of the commands: the server says so. */
+  /** The first release with the command; absent: all have it. */
+  readonly since?: number
   readonly command: (given: HelperInput) => object
 }
 
@@ -28,7 +29,7 @@ function bound(given: HelperInput, value: number): object {
 const lastShard = ({ shards }: HelperInput): string => shards.at(-1) ?? 'shard01'
 const zone = 'EU'
 
-export const shHelpers: readonly ShHelper[] = [
+const helpers: readonly ShHelper[] = [
   { name: 'sh.enableSharding', command: (given) => ({ enableSharding: dbOf(given) }) },
   { name: 'sh.shardCollection', command: (given) => ({ shardCollection: given.ns, key: keyOf(given) }) },
   { name: 'sh.splitAt', command: (given) => ({ split: given.ns, middle: bound(given, 0) }) },
@@ -39,22 +40,37 @@ export const shHelpers: readonly ShHelper[] = [
   },
   {
     name: 'sh.moveRange',
+    since: 6,
     command: (given) => ({ moveRange: given.ns, min: bound(given, 0), toShard: lastShard(given) }),
   },
-  { name: 'sh.addShardToZone', command: (given) => ({ addShardToZone: lastShard(given), zone }) },
-  { name: 'sh.removeShardFromZone', command: (given) => ({ removeShardFromZone: lastShard(given), zone }) },
+  { name: 'sh.addShardToZone', since: 3.4, command: (given) => ({ addShardToZone: lastShard(given), zone }) },
+  { name: 'sh.removeShardFromZone', since: 3.4, command: (given) => ({ removeShardFromZone: lastShard(given), zone }) },
   {
     name: 'sh.updateZoneKeyRange',
+    since: 3.4,
     command: (given) => ({ updateZoneKeyRange: given.ns, min: bound(given, 0), max: bound(given, 100), zone }),
   },
   {
     name: 'sh.removeRangeFromZone',
+    since: 3.4,
     command: (given) => ({ updateZoneKeyRange: given.ns, min: bound(given, 0), max: bound(given, 100), zone: null }),
   },
-  { name: 'sh.startBalancer', command: () => ({ balancerStart: 1 }) },
-  { name: 'sh.stopBalancer', command: () => ({ balancerStop: 1 }) },
-  { name: 'sh.balancerCollectionStatus', command: ({ ns }) => ({ balancerCollectionStatus: ns }) },
-  { name: 'sh.reshardCollection', command: ({ ns }) => ({ reshardCollection: ns, key: { _id: 'hashed' } }) },
-  { name: 'sh.moveCollection', command: (given) => ({ moveCollection: given.ns, toShard: lastShard(given) }) },
-  { name: 'sh.unshardCollection', command: (given) => ({ unshardCollection: given.ns, toShard: lastShard(given) }) },
+  { name: 'sh.startBalancer', since: 3.4, command: () => ({ balancerStart: 1 }) },
+  { name: 'sh.stopBalancer', since: 3.4, command: () => ({ balancerStop: 1 }) },
+  { name: 'sh.balancerCollectionStatus', since: 4.4, command: ({ ns }) => ({ balancerCollectionStatus: ns }) },
+  { name: 'sh.reshardCollection', since: 5, command: ({ ns }) => ({ reshardCollection: ns, key: { _id: 'hashed' } }) },
+  {
+    name: 'sh.moveCollection',
+    since: 8,
+    command: (given) => ({ moveCollection: given.ns, toShard: lastShard(given) }),
+  },
+  {
+    name: 'sh.unshardCollection',
+    since: 8,
+    command: (given) => ({ unshardCollection: given.ns, toShard: lastShard(given) }),
+  },
 ]
+
+/** @param emulate the version of the cluster, such as `7.0` */
+export const shHelpersOf = (emulate: string): readonly ShHelper[] =>
+  helpers.filter(({ since = 0 }) => since <= Number(emulate))

@@ -30,4 +30,5 @@ export function boundText(bound: string): string {
     .replace(/\{"\$maxKey":1\}/g, 'MaxKey')
     .replace(/^\{(.*)\}$/s, '$1')
     .replace(/"([A-Za-z_][\w.]*)":/g, '$1: ')
+    .replace(/,(?=[A-Za-z_][\w.]*: )/g, ', ')
 }

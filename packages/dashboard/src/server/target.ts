@@ -6,8 +6,8 @@ import type { Batch } from '../stream/readers.js'
  * - `runCommand` sends `command`, Extended JSON, to the database `db` through a router. It replies
  *   with `error` (null: none), and with `reply` and the `documents` of its cursor, also Extended
  *   JSON.
- * - `advance` moves a manual clock by `durationMs`. No command does that, so only the page of the
- *   same process can.
+ * - `advance` moves a manual clock by `durationMs`. `playClock` lets it run at a `speed`, for all
+ *   pages; null: it stands still. No command does that, so only the page of the same process can.
  */
 export const pageVerbs = [
   'apply',
@@ -20,6 +20,7 @@ export const pageVerbs = [
   'chunkSizes',
   'runCommand',
   'advance',
+  'playClock',
 ] as const
 export type PageVerb = (typeof pageVerbs)[number]
 

@@ -106,7 +106,10 @@ export interface LiveOperations extends Omit<OperationsEvent, 'samples'> {
 }
 
 export interface LiveOperation extends RoutedOperation {
-  /** Of the first bounds, both ends inclusive. Empty: a broadcast, or the collection is unknown. */
+  /**
+   * Of at most ten of the bounds, both ends inclusive. Empty: a broadcast, or the collection is
+   * unknown.
+   */
   readonly keys: readonly (readonly [low: string, high: string])[]
 }
 
@@ -115,6 +118,13 @@ export interface LiveCatalog {
   readonly readAtMs: number
   /** Why it can no longer be read; null: it can. */
   readonly error: string | null
+}
+
+/** A manual clock. */
+export interface LiveClock {
+  readonly nowMs: number
+  /** Seconds of the cluster in one of reality, while pages play it; null: it stands still. */
+  readonly speed: number | null
 }
 
 export type Delta =
@@ -143,6 +153,8 @@ export type Delta =
   | { readonly type: 'faults'; readonly faults: readonly LiveFault[] }
   | { readonly type: 'balancer'; readonly balancer: LiveBalancer }
   | { readonly type: 'catalog'; readonly catalog: LiveCatalog }
+  /** Of a manual clock alone. */
+  | { readonly type: 'clock'; readonly clock: LiveClock }
   /** Sums and samples of the operations of a router. */
   | { readonly type: 'operations'; readonly operations: LiveOperations }
   /** For the history. The changes of the state are in deltas of their own. */

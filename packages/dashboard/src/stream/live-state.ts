@@ -3,6 +3,7 @@ import type {
   Delta,
   LiveBalancer,
   LiveCatalog,
+  LiveClock,
   LiveChunk,
   LiveCollection,
   LiveFault,
@@ -63,6 +64,8 @@ export class LiveState {
   faults: readonly LiveFault[] = []
   balancer: LiveBalancer | null = null
   catalog: LiveCatalog = { readAtMs: 0, error: null }
+  /** null: the clock is real, or has not been read yet. */
+  clock: LiveClock | null = null
   /** Oldest first. */
   readonly events: StreamedEvent[] = []
   /** Of all routers, oldest first. */
@@ -127,6 +130,9 @@ export class LiveState {
       case 'catalog':
         this.catalog = delta.catalog
         return
+      case 'clock':
+        this.clock = delta.clock
+        return
       case 'operations':
         this.#addOperations(delta.operations)
         return
@@ -152,6 +158,7 @@ export class LiveState {
     if (this.faults.length > 0) yield { type: 'faults', faults: this.faults }
     if (this.balancer !== null) yield { type: 'balancer', balancer: this.balancer }
     yield { type: 'catalog', catalog: this.catalog }
+    if (this.clock !== null) yield { type: 'clock', clock: this.clock }
     for (const operations of this.operations) yield { type: 'operations', operations }
     for (const event of this.events) yield { type: 'event', event }
     yield { type: 'ready' }
@@ -198,6 +205,7 @@ export class LiveState {
     this.faults = []
     this.balancer = null
     this.catalog = { readAtMs: 0, error: null }
+    this.clock = null
     this.events.length = 0
     this.operations.length = 0
   }

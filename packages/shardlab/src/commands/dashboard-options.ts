@@ -20,8 +20,8 @@ export function addDashboardCommand(program: Command, run: (options: DashboardOp
     .addHelpText(
       'after',
       `
-When all routers are down, the page continues through other members, unless the cluster has access
-control. The page of shardlab up --dashboard needs no member at all.
+When all routers are down, the page continues through other members: with access control through
+the config server, which has the users. The page of shardlab up --dashboard needs no router either.
 
 If the cluster has access control, pages log in, unless the URI has a user.
 

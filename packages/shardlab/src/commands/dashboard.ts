@@ -80,7 +80,7 @@ async function commandAt(uri: string, fields: PageFields): Promise<object> {
 }
 
 function commandOf(verb: Exclude<PageVerb, 'runCommand'>, fields: PageFields): Document {
-  if (verb === 'advance')
+  if (verb === 'advance' || verb === 'playClock')
     throw new OptionError('only the page of the process with the cluster moves its clock: use shardlab up --dashboard.')
   if (verb === 'balancerStart' || verb === 'balancerStop') return { [verb]: 1 }
   return { shardlab: verb, ...fields, ...(verb === 'apply' ? { requestId: randomUUID() } : {}) }

@@ -1,7 +1,7 @@
 /** Documents below each other: long ones are shortened, and can be opened. */
 import { html, type TemplateResult } from 'lit-html'
 import { keyed } from 'lit-html/directives/keyed.js'
-import { readable, shortened } from '../json-texts.js'
+import { readable, shortened, withoutBidi } from '../json-texts.js'
 
 export interface ListedDocument {
   /** Extended JSON. */
@@ -21,7 +21,8 @@ export const documentList = (documents: readonly ListedDocument[]): TemplateResu
   </ul>`
 
 /** A new document is closed, also in the place of one that was open. */
-function textOf(document: string, mark: string): TemplateResult {
+function textOf(text: string, mark: string): TemplateResult {
+  const document = withoutBidi(text)
   const short = shortened(document)
   if (short === document) return html`${mark}<code>${document}</code>`
   return html`<details>

@@ -111,7 +111,7 @@ function answerOf(explanation: Explanation | undefined): TemplateResult | typeof
             ${to}${answer.includes(because) ? '' : `: ${withReadableSizes(because)}`}
           </li>`,
       )}
-      ${notes.map((note) => html`<li>${withReadableSizes(note)}</li>`)}
+      ${notes.filter((note) => !answer.includes(note)).map((note) => html`<li>${withReadableSizes(note)}</li>`)}
     </ul>`
 }
 

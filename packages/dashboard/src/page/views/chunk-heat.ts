@@ -25,12 +25,13 @@ interface HeatOfChunks extends ChunkHeat {
 }
 
 export function chunkHeat(ns: string, shown: ShownChunks, app: App): ChunkHeat {
+  // Shards know the sizes of the present alone, and routers the operations of the last minute.
+  if (shown.atMs !== null) return { heat: null, sizes: null }
   if (chosen === 'operations') {
     const heat = knownHeatOf(ns, shown, app.state.operations)
     return { heat: heat.most === 0 ? null : heat, sizes: null }
   }
-  // Shards know the sizes of the present alone.
-  const sizes = shown.atMs === null ? chunkSizesOf(ns, app) : null
+  const sizes = chunkSizesOf(ns, app)
   if (sizes === null || sizes.byKey.size === 0) return { heat: null, sizes }
   return { heat: known([shown.id, sizes], () => bytesHeatOf(shown.chunks, sizes)), sizes }
 }
@@ -80,8 +81,8 @@ export function heatNotes({ heat, sizes }: ChunkHeat, atMs: number | null, app: 
 }
 
 function missing(sizes: ChunkSizes | null, atMs: number | null, app: App): string {
+  if (atMs !== null) return 'only that of the present is known'
   if (chosen === 'operations') return 'in the last minute no operation had bounds of the shard key'
-  if (atMs !== null) return 'the shards know the sizes of the present only'
   if (sizes !== null) return 'the shards have no documents of the collection, or do not answer'
   return app.isPaused ? 'the sizes were not known when the page was paused' : 'the shards are being asked for the sizes'
 }

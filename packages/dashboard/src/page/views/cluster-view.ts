@@ -102,7 +102,9 @@ function memberItem(member: LiveMember, app: App): TemplateResult {
 function shownState({ address, state, setState }: LiveMember, { faults }: LiveState): [string, string, string] {
   if (state === 'crashed' || state === 'stopped') return ['✕', 'bad', state]
   const hit = faults.filter((fault) => fault.state === 'active' && fault.members.includes(address))
-  if (hit.length > 0) return ['▲', 'warn', hit.map(({ verb }) => verb).join(', ')]
+  const verbs = hit.map(({ verb }) => verb.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
+  if (hit.length > 0)
+    return ['▲', 'warn', [...(setState === null ? [] : [setState.toLowerCase()]), ...verbs].join(', ')]
   return setState === 'PRIMARY' ? ['★', 'fine', 'primary'] : ['●', 'fine', (setState ?? state).toLowerCase()]
 }
 

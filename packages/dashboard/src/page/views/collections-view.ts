@@ -7,7 +7,7 @@ import { chunkHeat, heatChoice, heatNotes, hottestText } from './chunk-heat.js'
 import type { App, View } from '../app.js'
 import { isDark } from '../components/palette.js'
 import type { Heat } from '../heat.js'
-import { boundText, counted, noCollection } from '../text.js'
+import { boundText, counted, noCollection, whole } from '../text.js'
 import { drawChunkMap, labelWidth, scaleOf, sizeOf, type ChunkMapData } from './chunk-canvas.js'
 import { ownersHistory } from './owners-history.js'
 import { historySlider, showPresent, shownChunks } from './history-slider.js'
@@ -191,7 +191,9 @@ function map(collection: LiveCollection, app: App): TemplateResult {
       ></canvas>
       <figcaption class="ends">
         <span>${edge(chunks, window.from)}</span>
-        <span>${isAll ? '' : `chunks ${window.from + 1} to ${window.to} of ${chunks.length}`}</span>
+        <span
+          >${isAll ? '' : `chunks ${whole(window.from + 1)} to ${whole(window.to)} of ${whole(chunks.length)}`}</span
+        >
         <span>${edge(chunks, window.to)}</span>
       </figcaption>
     </figure>

@@ -1,7 +1,7 @@
 /** Documents where they are stored, queries with their plans, and commands. */
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App, View } from '../app.js'
-import { parsed, readable, strictJson } from '../json-texts.js'
+import { notJson, parsed, readable, strictJson } from '../json-texts.js'
 import { tones } from '../components/palette.js'
 import { shardPlansIn, type ShardPlan } from '../query-plan.js'
 import { counted, whole } from '../text.js'
@@ -115,7 +115,7 @@ function requestOf(named: string, app: App): Request | null {
     const of = strict === '{}' ? named : `${named}, ${filter.trim()}`
     return { db, collection, filter: strict, of, isLatest: () => number === requests }
   } catch (error) {
-    app.fail(`The filter is not JSON: ${(error as Error).message}.`)
+    app.fail(`The filter ${notJson(error)}`)
     return null
   }
 }

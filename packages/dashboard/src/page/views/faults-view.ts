@@ -3,25 +3,19 @@ import type { TimelineLane } from '@shardlab/report'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveFault, StreamedEvent } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
+import { fromForm, noFault, replacedBy, withTarget, type FaultText } from '../fault-text.js'
 import { memo } from '../memo.js'
 import { nowOf } from '../now.js'
-import { counted, timeText, whole } from '../text.js'
+import { boundText, counted, timeText } from '../text.js'
 import { kindFilter } from '../components/kind-filter.js'
 import { tableFrame } from '../components/table-frame.js'
 import { timelineChart } from '../components/timeline-chart.js'
 import { errorLaneOf, lanesOf } from './timeline-lanes.js'
 
 const shownEventsMax = 200
-/** Names in the forms of faults that stand for the target. The cluster may have no such members. */
-const placeholders: ReadonlySet<string> = new Set(['shard01', 'shard02', 'mongos01'])
-
 const knownErrors = memo<TimelineLane | null>()
 
-let text = ''
-/** The name in the text that a click on a target replaces; null: the text has no name. */
-let target: string | null = null
-/** Of the chosen form. */
-let optionalParts: readonly string[] = []
+let written: FaultText = noFault
 /** Kinds of events that are hidden. */
 const hidden = new Set<string>(['log'])
 
@@ -36,13 +30,18 @@ export const faultsView: View = {
 function form(app: App): TemplateResult {
   const { members, shards } = app.state
   const targets = [...new Set([...members.keys(), ...shards.keys()])].filter((name) => name !== 'balancer').sort()
-  const aim = (name: string): void => {
-    aimAt(name)
+  const names = new Set(targets)
+  const change = (changed: FaultText): void => {
+    written = changed
     app.redraw()
   }
+  const { text, optionalParts } = written
+  const replaced = replacedBy(written, names)
   const apply = (event: Event): void => {
     event.preventDefault()
-    if (text.trim() !== '') void app.run('apply', { fault: text }, `Applied: ${text}.`)
+    // The text may be newer than the page.
+    const fault = written.text
+    if (fault.trim() !== '') void app.run('apply', { fault }, `Applied: ${fault}.`)
   }
   return html`<section>
     <h2>Break something</h2>
@@ -50,13 +49,7 @@ function form(app: App): TemplateResult {
       <p>
         <label
           >Fault
-          <select
-            name="form"
-            @change=${(event: Event) => {
-              choose((event.target as HTMLSelectElement).value)
-              app.redraw()
-            }}
-          >
+          <select name="form" @change=${(event: Event) => change(fromForm((event.target as HTMLSelectElement).value))}>
             <option value="" ?selected=${text === ''}>choose a form…</option>
             ${app.faultForms.map((each) => html`<option value=${each}>${each}</option>`)}
           </select></label
@@ -64,8 +57,16 @@ function form(app: App): TemplateResult {
       </p>
       <p class="buttons" role="group" aria-label="Target">
         ${targets.map(
-          (name) => html`<button type="button" ?disabled=${target === null} @click=${() => aim(name)}>${name}</button>`,
+          (name) =>
+            html`<button
+              type="button"
+              ?disabled=${replaced === undefined}
+              @click=${() => change(withTarget(written, name, names))}
+            >
+              ${name}
+            </button>`,
         )}
+        ${typeof replaced === 'string' ? html`<span class="soft">The next click replaces ${replaced}.</span>` : nothing}
       </p>
       <p>
         <label
@@ -76,10 +77,7 @@ function form(app: App): TemplateResult {
             placeholder="crash shard02 for 5s"
             autocomplete="off"
             spellcheck="false"
-            @input=${(event: Event) => {
-              write((event.target as HTMLInputElement).value)
-              app.redraw()
-            }}
+            @input=${(event: Event) => change({ ...written, text: (event.target as HTMLInputElement).value })}
         /></label>
         <button type="submit" class="main">Apply</button>
       </p>
@@ -94,30 +92,6 @@ function form(app: App): TemplateResult {
     </form>
   </section>`
 }
-
-/** A form shows its optional parts in brackets, which are no part of a fault. */
-const optionalPart = / ?\[([^\]]*)\]/g
-
-function choose(form: string): void {
-  target = null
-  optionalParts = [...form.matchAll(optionalPart)].map(([, part]) => part!)
-  write(form.replace(optionalPart, ''))
-}
-
-function write(fault: string): void {
-  text = fault
-  const words = wordsIn(fault)
-  if (target === null || !words.includes(target)) target = words.find((word) => placeholders.has(word)) ?? null
-}
-
-function aimAt(name: string): void {
-  const words = wordsIn(text)
-  text = words.with(words.indexOf(target!), name).join('')
-  target = name
-}
-
-/** And what is between them. */
-const wordsIn = (fault: string): string[] => fault.split(/([\w.-]+)/)
 
 function active(app: App): TemplateResult {
   const { faults } = app.state
@@ -154,7 +128,8 @@ function faultItem({ id, fault, state, members, beginsAtMs, healsAtMs }: LiveFau
 function timeline(app: App): TemplateResult {
   const { events } = app.state
   const kinds = [...new Set(events.map(({ type }) => type))].sort()
-  const shown = events.filter(({ type }) => !hidden.has(type)).slice(-shownEventsMax)
+  const unhidden = events.filter(({ type }) => !hidden.has(type))
+  const shown = unhidden.slice(-shownEventsMax)
   const nowMs = nowOf(app.state)
   const { operations } = app.state
   const endMs = 1000 * Math.ceil(nowMs / 1000)
@@ -169,8 +144,16 @@ function timeline(app: App): TemplateResult {
         ? html`<p>Nothing has happened since the page was opened.</p>`
         : tableFrame('Timeline', ['time (UTC)', 'event', 'what'], shown.toReversed().map(eventRow), 'timeline')
     }
-    ${events.length > shown.length ? html`<p class="soft">${whole(events.length - shown.length)} more.</p>` : nothing}
+    ${restText(unhidden.length - shown.length, events.length - unhidden.length)}
   </section>`
+}
+
+function restText(older: number, filtered: number): TemplateResult | typeof nothing {
+  const texts = [
+    ...(older === 0 ? [] : [`${counted(older, 'older event')}`]),
+    ...(filtered === 0 ? [] : [`${counted(filtered, 'event')} of kinds that are not chosen`]),
+  ]
+  return texts.length === 0 ? nothing : html`<p class="soft">Not shown: ${texts.join(', ')}.</p>`
 }
 
 /** A history of a moment would be as wide as the page. */
@@ -200,7 +183,7 @@ function sentenceOf(event: StreamedEvent): string {
     case 'member':
       return `${event.member} ${event.state}${event.error === undefined ? '' : `: ${event.error}`}`
     case 'migration':
-      return `${event.ns} ${event.min} to ${event.max}: ${event.from} → ${event.to}, ${event.stage}`
+      return `${event.ns} ${boundText(event.min)} to ${boundText(event.max)}: ${event.from} → ${event.to}, ${event.stage}`
     case 'fault-applied':
     case 'fault-healed':
       return event.fault
@@ -214,7 +197,8 @@ function sentenceOf(event: StreamedEvent): string {
       return `${event.member} is no longer primary of term ${event.term} (${event.reason})`
     case 'balancer-round':
       return (
-        event.skipped ?? `round ${event.round}: ${event.migrations.length} migrations, ${event.splits.length} splits`
+        event.skipped ??
+        `round ${event.round}: ${counted(event.migrations.length, 'migration')}, ${counted(event.splits.length, 'split')}`
       )
     case 'catalog':
       return `${event.ns}: ${event.change}`

@@ -13,6 +13,8 @@ import { noneSinceOpened, tableOrText } from '../components/table-frame.js'
 const shapesSinceMs = 60_000
 const shownShapesMax = 20
 const shownOperationsMax = 50
+/** As many as a router reports. */
+const shownBoundsMax = 20
 
 const knownShapes = memo<readonly OperationShape[]>()
 const knownSamples = memo<readonly RoutedOperation[]>()
@@ -22,7 +24,7 @@ let shownSamples: readonly RoutedOperation[] = []
 /** The panel may be above the visible part of the page. */
 let isNew = false
 /** The operation whose routing the page explains. */
-let chosen: RoutedOperation | null = null
+let chosen: { readonly operation: RoutedOperation; readonly clusterId: string } | null = null
 
 export const operationsView: View = {
   name: 'operations',
@@ -41,7 +43,7 @@ const parts = (app: App): TemplateResult =>
       <h2>Rates</h2>
       ${ratesChart(app)}
     </section>
-    <section aria-live="polite" class="chosen">${why()}</section>
+    <section aria-live="polite" class="chosen">${why(app)}</section>
     ${slowest(app)} ${recent(app)}`
 
 function slowest(app: App): TemplateResult {
@@ -127,7 +129,7 @@ const kindText = (kind: RoutedOperation['kind']): string =>
 
 function whyButton(operation: RoutedOperation, app: App): TemplateResult {
   const choose = (): void => {
-    chosen = operation
+    chosen = { operation, clusterId: app.state.cluster!.id }
     isNew = true
     app.redraw()
   }
@@ -137,19 +139,23 @@ function whyButton(operation: RoutedOperation, app: App): TemplateResult {
   </button>`
 }
 
-function why(): TemplateResult | typeof nothing {
-  if (chosen === null) return nothing
-  const { command, ns, kind, shards, bounds, mongos, opId, connectionId, durationMs, staleReplies, error } = chosen
+function why({ state }: App): TemplateResult | typeof nothing {
+  // The page may show another cluster by now.
+  if (chosen === null || chosen.clusterId !== state.cluster?.id) return nothing
+  const { operation } = chosen
+  const { command, ns, kind, shards, bounds, mongos, opId, connectionId, durationMs, staleReplies, error } = operation
   return html`<h2>Why did it go there?</h2>
     <p>
       <strong>${command} on ${ns}</strong> ${
         kind === null
           ? html`failed; its shards are unknown.`
-          : html`asked ${counted(shards.length, 'shard')} (${shards.join(', ')}), ${routingReason({ ...chosen, kind })}.`
+          : html`asked ${counted(shards.length, 'shard')} (${shards.join(', ')}),
+            ${routingReason({ ...operation, kind })}.`
       }
     </p>
     <ul>
-      ${chosen.shape === '' ? nothing : html`<li>Shape: <code>${shapeText(chosen.shape)}</code></li>`}
+      ${operation.shape === '' ? nothing : html`<li>Shape: <code>${shapeText(operation.shape)}</code></li>`}
+      ${bounds.length < shownBoundsMax / 2 ? nothing : html`<li>At most ${shownBoundsMax} bounds, at even distances:</li>`}
       ${bounds.map(([low, high]) => html`<li>Bounds: <code>${low === high ? boundText(low) : `${boundText(low)} to ${boundText(high)}`}</code></li>`)}
       ${
         staleReplies === 0

@@ -1,8 +1,8 @@
 /** Buttons for helpers of mongosh. Each shows its command, which can be changed and sent. */
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.js'
-import { readable, strictJson } from '../json-texts.js'
-import { shHelpers, type HelperInput } from '../sh-helpers.js'
+import { notJson, readable, strictJson } from '../json-texts.js'
+import { shHelpersOf, type HelperInput } from '../sh-helpers.js'
 
 /** Of `runCommand`. */
 export interface PageReply {
@@ -27,7 +27,7 @@ export function shCommands(given: HelperInput, app: App): TemplateResult {
   return html`<section>
     <h2>Helpers of mongosh</h2>
     <p class="buttons" role="group" aria-label="Helpers">
-      ${shHelpers.map(
+      ${shHelpersOf(app.state.cluster!.emulate).map(
         ({ name, command }) => html`<button type="button" @click=${() => choose(command(given))}>${name}</button>`,
       )}
     </p>
@@ -57,7 +57,7 @@ async function run(app: App): Promise<void> {
   try {
     command = strictJson(text)
   } catch (error) {
-    return app.fail(`The command is not JSON: ${(error as Error).message}.`)
+    return app.fail(`The command ${notJson(error)}`)
   }
   const answer = (await app.run(
     'runCommand',

@@ -1,0 +1,34 @@
+import { placeOf, type Delta, type LiveState } from '@shardlab/dashboard'
+import { isDeepStrictEqual } from 'node:util'
+
+/** Whether a reader of the state would notice it. */
+export function changesState(state: LiveState, delta: Delta): boolean {
+  switch (delta.type) {
+    case 'member':
+      return !isDeepStrictEqual(state.members.get(delta.member.address), delta.member)
+    case 'shard':
+      return !isDeepStrictEqual(state.shards.get(delta.shard.id), delta.shard)
+    case 'collection':
+      return !isDeepStrictEqual(state.collections.get(delta.collection.ns), delta.collection)
+    case 'faults':
+      return !isDeepStrictEqual(state.faults, delta.faults)
+    case 'balancer':
+      return !isDeepStrictEqual(state.balancer, delta.balancer)
+    case 'catalog':
+      return !isDeepStrictEqual(state.catalog, delta.catalog)
+    case 'clock':
+      return !isDeepStrictEqual(state.clock, delta.clock)
+    case 'chunks':
+      return !isSameChunk(state, delta)
+    default:
+      return true
+  }
+}
+
+/** Migrations and splits also give new versions to chunks that stay as they are. */
+function isSameChunk(state: LiveState, { ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>): boolean {
+  if (chunks.length !== 1 || to === null) return false
+  const known = state.chunksOf(ns)
+  const place = placeOf(known, from)
+  return isDeepStrictEqual(known[place], chunks[0]) && known[place + 1]?.key === to
+}

@@ -1,0 +1,62 @@
+import { OptionError } from '../option-error.js'
+import type { LiveRecorder } from './live-recorder.js'
+
+const tickMs = 250
+const speedMax = 86_400
+
+/** Moves a manual clock for all pages together, while one of them is open. */
+export class ClockPlayer {
+  readonly #recorder: LiveRecorder
+  readonly #move: (durationMs: number) => Promise<void>
+  #speed: number | null = null
+  #timer: NodeJS.Timeout | null = null
+  #isMoving = false
+
+  /** @param move advances the clock. @throws OptionError the clock is not manual */
+  constructor(recorder: LiveRecorder, move: (durationMs: number) => Promise<void>) {
+    this.#recorder = recorder
+    this.#move = move
+  }
+
+  /** @throws OptionError */
+  async advance(durationMs: number): Promise<void> {
+    await this.#move(durationMs)
+    this.#recorder.clockChanged(this.#speed)
+  }
+
+  /**
+   * @param speed seconds of the cluster in one of reality; null: it stands still
+   * @throws OptionError
+   */
+  async play(speed: unknown): Promise<void> {
+    if (speed !== null && !(typeof speed === 'number' && speed > 0 && speed <= speedMax))
+      throw new OptionError(`the speed is ${JSON.stringify(speed)}; it must be a number above 0, up to ${speedMax}.`)
+    this.#stop()
+    this.#speed = speed
+    // Refused at once, if the clock is real.
+    await this.advance(0)
+    if (speed === null || this.#speed !== speed || this.#timer !== null) return
+    this.#timer = setInterval(() => void this.#tick(speed), tickMs).unref()
+  }
+
+  #stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+    this.#speed = null
+  }
+
+  /** A move that takes longer than a tick delays the next one. */
+  async #tick(speed: number): Promise<void> {
+    if (this.#isMoving) return
+    if (!this.#recorder.isWatched) return this.#stop()
+    this.#isMoving = true
+    try {
+      await this.advance(tickMs * speed)
+    } catch {
+      // The cluster has been stopped.
+      this.#stop()
+    } finally {
+      this.#isMoving = false
+    }
+  }
+}
