@@ -359,7 +359,8 @@ export class DocumentsWorker {
     this.acknowledged++
     const losses = this.#losses.count - before
     if (!losesRetryHistory || losses === 0) return answer
-    const isDone = answer.code === null || answer.code === duplicateKey
+    // A change of a key has this code, too, and was not done.
+    const isDone = answer.code === null || (answer.code === duplicateKey && command['insert'] !== undefined)
     const isDelete = command['delete'] !== undefined
     for (const document of becoming) model.mayHaveRepeated(document, losses, isDone, isDelete)
     return null
