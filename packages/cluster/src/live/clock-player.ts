@@ -1,27 +1,33 @@
 import { OptionError } from '../option-error.js'
-import type { LiveRecorder } from './live-recorder.js'
+
+interface ClockWatchers {
+  /** A page is open. */
+  readonly isWatched: boolean
+  /** @param speed null: the clock stands still */
+  clockChanged(speed: number | null): void
+}
 
 const tickMs = 250
 const speedMax = 86_400
 
 /** Moves a manual clock for all pages together, while one of them is open. */
 export class ClockPlayer {
-  readonly #recorder: LiveRecorder
+  readonly #watchers: ClockWatchers
   readonly #move: (durationMs: number) => Promise<void>
   #speed: number | null = null
   #timer: NodeJS.Timeout | null = null
   #isMoving = false
 
   /** @param move advances the clock. @throws OptionError the clock is not manual */
-  constructor(recorder: LiveRecorder, move: (durationMs: number) => Promise<void>) {
-    this.#recorder = recorder
+  constructor(watchers: ClockWatchers, move: (durationMs: number) => Promise<void>) {
+    this.#watchers = watchers
     this.#move = move
   }
 
   /** @throws OptionError */
   async advance(durationMs: number): Promise<void> {
     await this.#move(durationMs)
-    this.#recorder.clockChanged(this.#speed)
+    this.#watchers.clockChanged(this.#speed)
   }
 
   /**
@@ -33,8 +39,13 @@ export class ClockPlayer {
       throw new OptionError(`the speed is ${JSON.stringify(speed)}; it must be a number above 0, up to ${speedMax}.`)
     this.#stop()
     this.#speed = speed
-    // Refused at once, if the clock is real.
-    await this.advance(0)
+    try {
+      await this.advance(0)
+    } catch (error) {
+      // The clock is real.
+      this.#stop()
+      throw error
+    }
     if (speed === null || this.#speed !== speed || this.#timer !== null) return
     this.#timer = setInterval(() => void this.#tick(speed), tickMs).unref()
   }
@@ -43,12 +54,13 @@ export class ClockPlayer {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
     this.#speed = null
+    this.#watchers.clockChanged(null)
   }
 
   /** A move that takes longer than a tick delays the next one. */
   async #tick(speed: number): Promise<void> {
     if (this.#isMoving) return
-    if (!this.#recorder.isWatched) return this.#stop()
+    if (!this.#watchers.isWatched) return this.#stop()
     this.#isMoving = true
     try {
       await this.advance(tickMs * speed)
