@@ -36,7 +36,7 @@ export async function shardsIn(runtime: Runtime, config: Address): Promise<strin
 
 /**
  * @param ask the primary of the shard
- * @returns the answer, or a sentence that says why there is none
+ * @returns `answer`; if the shard did not answer, `error` is the reason, a sentence
  */
 export async function askShard<T>(
   runtime: Runtime,

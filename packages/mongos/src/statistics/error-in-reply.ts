@@ -19,7 +19,7 @@ const field = (value: RawValue | undefined, name: string): RawValue | undefined 
 
 const codeOf = (value: RawValue | undefined): number | undefined => field(value, 'code')?.asNumber()
 
-/** Of documents, the first one with an error may be any. */
+/** Of the first document that has one: a bulkWrite also lists statements that succeeded. */
 function firstCodeIn(array: RawValue | undefined): number | undefined {
   if (array === undefined) return undefined
   for (const it = new FieldIterator(array.bytes, array.start); it.next();) {

@@ -88,13 +88,17 @@ export class OplogWindow {
 
   /** The position after the entry with this optime; undefined: the oplog does not have it. */
   positionAfter(optime: OpTime): number | undefined {
-    const entry = this.entryOf(optime)
-    return entry === undefined ? undefined : this.seek(optime.ts) + entry.length
+    const position = this.seek(optime.ts)
+    const entry = this.#entryWith(optime, position)
+    return entry === undefined ? undefined : position + entry.length
   }
 
   /** The entry with this optime; undefined: the oplog does not have it. */
-  entryOf({ ts, term }: OpTime): Uint8Array | undefined {
-    const position = this.seek(ts)
+  entryOf(optime: OpTime): Uint8Array | undefined {
+    return this.#entryWith(optime, this.seek(optime.ts))
+  }
+
+  #entryWith({ ts, term }: OpTime, position: number): Uint8Array | undefined {
     const entry = this.entryAt(position)
     if (entry === undefined) return undefined
     const found = this.#optimeAt(position)

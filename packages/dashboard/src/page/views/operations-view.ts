@@ -140,7 +140,7 @@ function whyButton(operation: RoutedOperation, app: App): TemplateResult {
 }
 
 function why({ state }: App): TemplateResult | typeof nothing {
-  // The page may show another cluster by now.
+  // It was an operation of another cluster, which ran before this one.
   if (chosen === null || chosen.clusterId !== state.cluster?.id) return nothing
   const { operation } = chosen
   const { command, ns, kind, shards, bounds, mongos, opId, connectionId, durationMs, staleReplies, error } = operation

@@ -10,7 +10,7 @@ import { targetModify } from './target-modify.js'
 export class StatementTargeter {
   readonly #batch: WriteBatch
   readonly #inserts = new Map<string, StatementTarget>()
-  /** Of each so many inserted documents one has bounds, which events show; Infinity: none has. */
+  /** The distance of the inserted documents whose bounds events show; Infinity: none. */
   readonly #shownEvery: number
   #placement: CollectionPlacement | null = null
   #allShards: readonly string[] = []
