@@ -275,7 +275,7 @@ t.test('a crash of a shard causes errors with codes and loses no acknowledged wr
   t.equal(crash!.untilSecs, report.durationSecs)
   t.equal(pause!.atSecs, report.durationSecs)
   t.match(textReport(report), /Errors\n[^]*On the timeline\n +\d+\.\d to \d+\.\d s +crash shard02/)
-  t.match(chartOf(loadPage(report), 'Answers a second').marks, [{ text: 'crash shard02', until: report.durationSecs }])
+  t.match(chartOf(loadPage(report), 'Throughput').marks, [{ text: 'crash shard02', until: report.durationSecs }])
   await t.rejects(runLoad({ ...options, ns: 'load.again', operations: 10_000, faults: ['crash shard99'] }), {
     name: 'OptionError',
     message: /^the fault "crash shard99" was refused/,

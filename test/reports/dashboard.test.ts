@@ -48,6 +48,9 @@ t.test('a page shows chunks that move, crashes a shard by a click and heals it',
     await admin.command({ updateZoneKeyRange: 'shop.orders', ...zone })
     await page.locator('.summary[data-chunks="20"]').getByText('1 zone range').waitFor()
     t.same(await chunksOnPage(page), { shard01: 20, shard02: 0, shard03: 0 })
+    await page.locator('summary', { hasText: 'Zone ranges' }).click()
+    const range = await page.locator('table.zone-table tbody tr').innerText()
+    t.match(range, /^EU\s+customer: 100\s+customer: 150\s+shard02$/)
 
     await show(page, 'Balancer')
     await page.getByRole('button', { name: 'Explain shop.orders' }).click()

@@ -118,7 +118,7 @@ t.test('a load report draws latencies and throughput', options, async (t) => {
   await onReport(t, file, async (page) => {
     const titles = await page.locator('figure.lines figcaption strong').allInnerTexts()
     t.same(titles, [
-      ...['Answers a second', 'Latency over time', 'By operation: percentiles', 'By routing class: percentiles'],
+      ...['Throughput', 'Latency over time', 'By operation: percentiles', 'By routing class: percentiles'],
       'Histogram of all operations, up to p99.9',
     ])
     t.equal(await page.locator('.plot canvas').count(), titles.length, 'lines are drawn')

@@ -28,7 +28,7 @@ export function timelineParts({ timeline: points, marks }: LoadReport): ReportPa
     heading(2, 'Timeline'),
     ...presentOf(
       lineChart({
-        ...{ ...common, title: 'Answers a second', y: { label: 'a second', format: 'integer' } },
+        ...{ ...common, title: 'Throughput', y: { label: 'answers a second', format: 'integer' } },
         series: [
           line('operations', 0, ({ operations, errors }) => (operations - errors) / secs),
           ...(points.some(({ errors }) => errors > 0) ? [line('errors', 'bad', ({ errors }) => errors / secs)] : []),

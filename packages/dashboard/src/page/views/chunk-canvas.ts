@@ -6,6 +6,7 @@ import type { LiveChunk, LiveMigration, LiveZone } from '../../stream/deltas.js'
 import { placeOf } from '../../stream/live-state.js'
 import { badColour, colourOf, inkColour, ruleColour } from '../components/palette.js'
 import { cleared } from '../components/sharp-canvas.js'
+import { fitting } from '../components/text-width.js'
 import type { Heat } from '../heat.js'
 import type { ChunkWindow } from './chunk-window.js'
 
@@ -181,7 +182,7 @@ class ChunkMapDrawing {
       context.fillRect(from, 2, Math.max(2, to - from - 1), zoneHeight)
       context.fillStyle = inkColour()
       context.textAlign = 'center'
-      if (context.measureText(zone).width < to - from - 4) context.fillText(zone, (from + to) / 2, 2 + zoneHeight / 2)
+      context.fillText(fitting(zone, to - from - 4), (from + to) / 2, 2 + zoneHeight / 2)
     }
   }
 

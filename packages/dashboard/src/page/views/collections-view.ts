@@ -12,6 +12,7 @@ import { drawChunkMap, labelWidth, scaleOf, sizeOf, type ChunkMapData } from './
 import { ownersHistory } from './owners-history.js'
 import { historySlider, showPresent, shownChunks } from './history-slider.js'
 import { allOf, around, clamp, pan, zoom, type ChunkWindow } from './chunk-window.js'
+import { zoneTable } from './zone-table.js'
 
 let chosen: string | null = null
 /** null: all chunks, also those that are added. */
@@ -202,7 +203,7 @@ function map(collection: LiveCollection, app: App): TemplateResult {
       Click, or ← and →: one chunk. + and −, or Ctrl and the wheel: zoom. Page up and down: along the keys.
     </p>
     ${chunkDetails(data)} ${heatNotes(data, atMs, app)} ${movements(data)} ${chunkTable(data, app)}
-    ${ownersHistory(collection, app)}`
+    ${zoneTable(collection, app)} ${ownersHistory(collection, app)}`
 }
 
 const ownersText = ({ shards }: ChunkMapData, { byShard }: Pick<ChunkCounts, 'byShard'>): string =>

@@ -1,18 +1,19 @@
 /** Applies faults, heals them, and lists what has happened. */
 import type { TimelineLane } from '@shardlab/report'
 import { html, nothing, type TemplateResult } from 'lit-html'
-import type { LiveFault, StreamedEvent } from '../../stream/deltas.js'
+import type { LiveFault } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
 import { fromForm, noFault, replacedBy, withTarget, type FaultText } from '../fault-text.js'
 import { memo } from '../memo.js'
 import { nowOf } from '../now.js'
-import { boundText, counted, timeText } from '../text.js'
+import { counted, timeText } from '../text.js'
 import { kindFilter } from '../components/kind-filter.js'
 import { tableFrame } from '../components/table-frame.js'
 import { timelineChart } from '../components/timeline-chart.js'
 import { errorLaneOf, lanesOf } from './timeline-lanes.js'
+import { timelineRow, timelineRowsOf } from './timeline-table.js'
 
-const shownEventsMax = 200
+const shownRowsMax = 200
 const knownErrors = memo<TimelineLane | null>()
 
 let written: FaultText = noFault
@@ -129,7 +130,8 @@ function timeline(app: App): TemplateResult {
   const { events } = app.state
   const kinds = [...new Set(events.map(({ type }) => type))].sort()
   const unhidden = events.filter(({ type }) => !hidden.has(type))
-  const shown = unhidden.slice(-shownEventsMax)
+  const rows = timelineRowsOf(unhidden)
+  const shown = rows.slice(-shownRowsMax)
   const nowMs = nowOf(app.state)
   const { operations } = app.state
   const endMs = 1000 * Math.ceil(nowMs / 1000)
@@ -142,15 +144,15 @@ function timeline(app: App): TemplateResult {
     ${
       shown.length === 0
         ? html`<p>Nothing has happened since the page was opened.</p>`
-        : tableFrame('Timeline', ['time (UTC)', 'event', 'what'], shown.toReversed().map(eventRow), 'timeline')
+        : tableFrame('Timeline', ['time (UTC)', 'event', 'what'], shown.toReversed().map(timelineRow), 'timeline')
     }
-    ${restText(unhidden.length - shown.length, events.length - unhidden.length)}
+    ${restText(rows.length - shown.length, events.length - unhidden.length)}
   </section>`
 }
 
 function restText(older: number, filtered: number): TemplateResult | typeof nothing {
   const texts = [
-    ...(older === 0 ? [] : [`${counted(older, 'older event')}`]),
+    ...(older === 0 ? [] : [counted(older, 'older row')]),
     ...(filtered === 0 ? [] : [`${counted(filtered, 'event')} of kinds that are not chosen`]),
   ]
   return texts.length === 0 ? nothing : html`<p class="soft">Not shown: ${texts.join(', ')}.</p>`
@@ -169,46 +171,4 @@ function chartOf(lanes: readonly TimelineLane[], nowMs: number): TemplateResult 
   )
   const label = `Timeline from ${timeText(fromMs)} to ${timeText(nowMs)}: ${summary.join(', ')}. The table below has the events.`
   return timelineChart({ label, lanes, fromMs, toMs: nowMs, timeText })
-}
-
-const eventRow = (event: StreamedEvent): TemplateResult =>
-  html`<tr>
-    <td>${timeText(event.atMs)}</td>
-    <td>${event.type}</td>
-    <td class="why">${sentenceOf(event)}</td>
-  </tr>`
-
-function sentenceOf(event: StreamedEvent): string {
-  switch (event.type) {
-    case 'member':
-      return `${event.member} ${event.state}${event.error === undefined ? '' : `: ${event.error}`}`
-    case 'migration':
-      return `${event.ns} ${boundText(event.min)} to ${boundText(event.max)}: ${event.from} → ${event.to}, ${event.stage}`
-    case 'fault-applied':
-    case 'fault-healed':
-      return event.fault
-    case 'fault-struck':
-      return `${event.fault}: ${event.member} at ${event.step}`
-    case 'member-state':
-      return `${event.member}: ${event.from} → ${event.to}`
-    case 'election':
-      return `${event.member} ${event.outcome} term ${event.term} (${event.reason}), ${event.votes} of ${event.votesNeeded} votes`
-    case 'step-down':
-      return `${event.member} is no longer primary of term ${event.term} (${event.reason})`
-    case 'balancer-round':
-      return (
-        event.skipped ??
-        `round ${event.round}: ${counted(event.migrations.length, 'migration')}, ${counted(event.splits.length, 'split')}`
-      )
-    case 'catalog':
-      return `${event.ns}: ${event.change}`
-    case 'log':
-      return `${event.member}: ${event.message}`
-    default: {
-      const { type: _, atMs: __, ...fields } = event
-      return Object.entries(fields)
-        .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-        .join(', ')
-    }
-  }
 }
