@@ -13,7 +13,7 @@ export interface ScramCredentials {
 const iterationsInStep = 500
 
 /**
- * Takes as long as iterations × 3 µs; each step is short.
+ * Takes as long as iterations × 1.3 µs; each step is short.
  *
  * @param password as `passwordOf` returns it
  * @param salt `mechanism.saltLength` random bytes
@@ -41,11 +41,12 @@ function* saltedPassword(
   iterationCount: number,
   salt: Uint8Array,
 ): Generator<void, Uint8Array> {
-  const sign = mechanism.signer(Buffer.from(password))
-  let round = sign(Buffer.concat([salt, Buffer.from([0, 0, 0, 1])]))
+  const key = Buffer.from(password)
+  const sign = mechanism.signer(key)
+  const round = mechanism.sign(key, Buffer.concat([salt, Buffer.from([0, 0, 0, 1])]))
   const salted = Uint8Array.from(round)
   for (let i = 1; i < iterationCount; i++) {
-    round = sign(round)
+    sign(round)
     for (let at = 0; at < salted.length; at++) salted[at]! ^= round[at]!
     if (i % iterationsInStep === 0) yield
   }

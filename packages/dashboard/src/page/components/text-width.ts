@@ -15,7 +15,7 @@ export function widthOf(text: string): number {
   return context.measureText(text).width
 }
 
-/** The text, or as much of its beginning as fits, with an ellipsis; empty when not even that fits. */
+/** A text, or its beginning with an ellipsis; empty when not even one letter fits. */
 export function fitting(text: string, width: number): string {
   if (width < leastWidth) return ''
   if (widthOf(text) <= width) return text
