@@ -20,6 +20,7 @@ import { MongoClient } from 'mongodb'
 import { residentBytes } from '../support/process-memory.js'
 import { up, type RunningUp } from '../support/up.js'
 import type { BenchResult } from './bench.js'
+import { atLeast } from './goals.js'
 
 const writers = 16
 const oneMember = ['--topology', 'replica-set', '--members', '1']
@@ -52,7 +53,11 @@ export async function measure(): Promise<BenchResult> {
     title: `durable: data in files, ${writers} writers`,
     rows: [
       { name: 'bare appends, a flush for all that wait', value: `${Math.round(base)} per s` },
-      { name: 'inserts with j: true, a set of one, relative to them', value: ratio(standalone), goal: 'goal: 0.7' },
+      {
+        name: 'inserts with j: true, a set of one, relative to them',
+        value: ratio(standalone),
+        ...atLeast(0.7, '', median(standalone) / base),
+      },
       { name: 'inserts with j: true, two shards, relative to them', value: ratio(sharded) },
       { name: 'the same inserts into a set of one in memory, relative', value: ratio(inMemory) },
       { name: 'start, per GB of data', value: `${(perGigabyte(filled.startMs) / 1000).toFixed(1)} s` },

@@ -5,6 +5,7 @@
  */
 import { benches } from './benches.js'
 import { runCompare } from './compare/command.js'
+import { valueText } from './goals.js'
 import { writePage } from './page/command.js'
 
 // Children end with this process, but only if it ends by itself.
@@ -28,6 +29,6 @@ for (const name of names) {
   if (json) process.stdout.write(`${JSON.stringify({ bench: name, ...result })}\n`)
   else
     process.stdout.write(
-      `${result.title}\n\n${result.rows.map((row) => `  ${row.name.padEnd(48)} ${row.value.padStart(14)}  ${row.goal ?? ''}`).join('\n')}\n\n${result.note}\n`,
+      `${result.title}\n\n${result.rows.map((row) => `  ${row.name.padEnd(48)} ${valueText(row).padStart(14)}  ${row.goal === undefined ? '' : `goal: ${row.goal}`}`).join('\n')}\n\n${result.note}\n`,
     )
 }

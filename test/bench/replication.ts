@@ -10,6 +10,7 @@ import { failoverParts } from '../support/failover-parts.js'
 import { residentBytes } from '../support/process-memory.js'
 import { up } from '../support/up.js'
 import type { BenchResult } from './bench.js'
+import { atLeast } from './goals.js'
 
 const writers = 16
 const measuredMs = 4000
@@ -31,6 +32,7 @@ export async function measure(): Promise<BenchResult> {
   const base = median(one.map(({ writesPerSecond }) => writesPerSecond))
   const lags = three.flatMap(({ lagsMs }) => lagsMs).toSorted((a, b) => a - b)
   const failover = await timeToNewPrimary()
+  const quiet = await quietRatio()
   const memory = (loaded: readonly Loaded[]): number => median(loaded.map(({ memoryBytes }) => memoryBytes))
   return {
     title: `replication: a set of three on threads, ${writers} writers, relative to a set of one`,
@@ -51,8 +53,8 @@ export async function measure(): Promise<BenchResult> {
       },
       {
         name: 'twelve quiet sets of three, simulated: faster than real time',
-        value: `${Math.round(await quietRatio())} times`,
-        goal: `goal: ${goalQuietRatio} times`,
+        value: `${Math.round(quiet)} times`,
+        ...atLeast(goalQuietRatio, ' times', quiet),
       },
     ],
     note: `Figures of the emulator, not of MongoDB. Medians of ${rounds} interleaved rounds of ${measuredMs / 1000} s; clients, and each set, in a process of their own. Node ${process.version}, ${cpus().length} cores.`,

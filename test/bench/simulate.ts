@@ -8,6 +8,7 @@ import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { BenchResult } from './bench.js'
+import { atLeast } from './goals.js'
 import { exponent } from './exponent.js'
 import { metadataRows } from './simulate-metadata.js'
 import type { GrowthTask, QuietTask, SimulateResult, SimulateTask } from './simulate-run.js'
@@ -74,7 +75,7 @@ export async function measure(): Promise<BenchResult> {
     {
       name: `${month.days} days of ${month.shards} idle shards`,
       value: `${Math.round(virtualMs / runMs).toLocaleString('en')} times`,
-      goal: 'goal, with a load: 10,000 times faster than real time',
+      ...atLeast(10_000, ' times', virtualMs / runMs),
     },
     { name: '  a balancer round, with everything until the next', value: `${((runMs * 1000) / rounds).toFixed(0)} µs` },
   )

@@ -6,6 +6,7 @@
 import { MongoClient, type ClientSession, type Db, type Document } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 import type { BenchResult } from './bench.js'
+import { goal } from './goals.js'
 
 const operations = 300_000
 const parts = 6
@@ -34,6 +35,8 @@ export async function measure(): Promise<BenchResult> {
     const perSecond = (operations / (performance.now() - startedMs)) * 1000
     const status = await db.admin().command({ serverStatus: 1 })
     const own = await db.admin().command({ currentOp: 1 })
+    const open = status['metrics'].cursor.open.total as number
+    const running = (own['inprog'] as unknown[]).length
     return {
       title: `soak: ${operations.toLocaleString('en')} operations through the driver, ${concurrency} at a time, inline`,
       rows: [
@@ -42,11 +45,11 @@ export async function measure(): Promise<BenchResult> {
           name: `after ${(((i + 1) * operations) / parts).toLocaleString('en')}`,
           value: `heap ${heapMb.toFixed(0)} MB, resident ${residentMb.toFixed(0)} MB`,
         })),
-        { name: 'open cursors on the router', value: String(status['metrics'].cursor.open.total), goal: 'goal: 0' },
+        { name: 'open cursors on the router', value: String(open), ...goal('0', Number(open) === 0) },
         {
           name: 'operations in progress',
-          value: String((own['inprog'] as unknown[]).length),
-          goal: 'goal: 3, the currentOp itself on each shard',
+          value: String(running),
+          ...goal('3, the currentOp itself on each shard', running === 3),
         },
         {
           name: 'sessions in the tables',

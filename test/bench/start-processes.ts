@@ -10,7 +10,8 @@ import { encode } from '@shardlab/bson'
 import { residentBytes } from '../support/process-memory.js'
 import { RawClient } from '../support/raw-client.js'
 import { up } from '../support/up.js'
-import type { BenchResult } from './bench.js'
+import type { BenchResult, BenchRow } from './bench.js'
+import { atMost, goal, type Goal } from './goals.js'
 import { median, ratios, spread } from './interleaved.js'
 import { forkStub, launchJavaServer, startCluster, startJavaServer } from './wire/servers.js'
 
@@ -77,34 +78,33 @@ export async function measureProcesses(repetitions: number): Promise<BenchResult
   }
   const fresh = await freshProcesses(repetitions)
   const { threads, inline, stub } = samples as Record<'threads' | 'inline' | 'stub', number[]>
-  const row = (name: string, value: string, goal?: string) => ({ name, value, ...(goal === undefined ? {} : { goal }) })
+  const row = (name: string, value: string, goal?: Goal): BenchRow => ({ name, value, ...goal })
   const five = await residentMb(() => startCluster('five', '--shards', '5'))
+  const freshMaxMs = freshGoal * median(fresh.remote) + freshGoalMs
   const rows = [
     row(
       'process: up, three shards, threads',
       `${spread(threads, 0)} ms, ${median(ratios(threads, stub)).toFixed(2)} × stub`,
-      `goal: at most ${stubGoal} × stub`,
+      atMost(stubGoal, ' × stub', median(ratios(threads, stub))),
     ),
     row(
       'process: up, three shards, inline',
       `${spread(inline, 0)} ms, ${median(ratios(inline, stub)).toFixed(2)} × stub`,
-      `goal: at most ${stubGoal} × stub`,
+      atMost(stubGoal, ' × stub', median(ratios(inline, stub))),
     ),
     row('process: the stub', `${spread(stub, 0)} ms`),
     row(
       'process: import, start inline, insert with the driver, stop',
       `${spread(fresh.inline, 0)} ms; the same on a running server: ${spread(fresh.remote, 0)} ms`,
-      `goal: at most ${freshGoal} × + ${freshGoalMs} ms = ${(freshGoal * median(fresh.remote) + freshGoalMs).toFixed(0)} ms`,
+      goal(`at most ${freshGoal} × + ${freshGoalMs} ms = ${freshMaxMs.toFixed(0)} ms`, median(fresh.inline) <= freshMaxMs),
     ),
     row('resident: five shards, 20,000 documents', `${five.toFixed(0)} MB`),
   ]
   const ofJava = samples['java']
   if (ofJava === undefined) {
-    const goals = `goals: start at most ${javaGoal} ×, resident at most ${residentGoal} ×`
-    return [
-      ...rows,
-      row('against mongo-java-server', 'not measured', `${goals}; MJS_CLASSPATH does not say where its classes are`),
-    ]
+    const goals = `start at most ${javaGoal} ×, resident at most ${residentGoal} ×`
+    const missing = `${goals}; MJS_CLASSPATH does not say where its classes are`
+    return [...rows, { name: 'against mongo-java-server', value: 'not measured', goal: missing }]
   }
   const residentOfJava = await residentMb(() => startJavaServer(classpath))
   return [
@@ -113,13 +113,13 @@ export async function measureProcesses(repetitions: number): Promise<BenchResult
     row(
       'process: up, three shards, threads',
       `${spread(ratios(threads, ofJava))} × mongo-java-server`,
-      `goal: at most ${javaGoal.toFixed(2)}`,
+      atMost(javaGoal, '', median(ratios(threads, ofJava))),
     ),
     row('resident: mongo-java-server, 20,000 documents', `${residentOfJava.toFixed(0)} MB`),
     row(
       'resident: five shards, 20,000 documents',
       `${(five / residentOfJava).toFixed(2)} × mongo-java-server`,
-      `goal: at most ${residentGoal.toFixed(2)}`,
+      atMost(residentGoal, '', five / residentOfJava),
     ),
   ]
 }

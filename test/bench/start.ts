@@ -6,6 +6,7 @@ import { cpus } from 'node:os'
 import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
 import type { BenchResult } from './bench.js'
+import { atMost } from './goals.js'
 import { median, spread } from './interleaved.js'
 import { measureProcesses } from './start-processes.js'
 
@@ -16,20 +17,19 @@ interface Start {
   readonly runtime: 'threads' | 'inline'
   readonly hosts?: number
   readonly members?: number
-  readonly goal: string
+  readonly goalMs?: number
 }
 
 const clusters: Readonly<Record<string, Start>> = {
-  threads: { shards: 3, runtime: 'threads', goal: 'goal: at most 150 ms' },
-  inline: { shards: 3, runtime: 'inline', goal: 'goal: at most 40 ms' },
-  'two shards of three members': { shards: 2, runtime: 'threads', members: 3, goal: 'goal: at most 1,500 ms' },
+  threads: { shards: 3, runtime: 'threads', goalMs: 150 },
+  inline: { shards: 3, runtime: 'inline', goalMs: 40 },
+  'two shards of three members': { shards: 2, runtime: 'threads', members: 3, goalMs: 1500 },
   '20 shards on two threads': {
     shards: 20,
     runtime: 'threads',
     hosts: 2,
-    goal: 'goal: at most twice as long as three shards',
   },
-  '20 shards, a thread for each member': { shards: 20, runtime: 'threads', hosts: 23, goal: 'goal: at most 450 ms' },
+  '20 shards, a thread for each member': { shards: 20, runtime: 'threads', hosts: 23, goalMs: 450 },
 }
 
 export async function measure(): Promise<BenchResult> {
@@ -42,18 +42,21 @@ export async function measure(): Promise<BenchResult> {
     title:
       'start: config server, one mongos, balancer and shards (three where it does not say), to the first ping of a raw client',
     rows: [
-      ...Object.entries(clusters).map(([name, { shards, goal }], at) => ({
-        name,
-        value: `${spread(samples[at]!, 0)} ms${shards === 3 ? '' : `, ${(median(samples[at]!) / threads).toFixed(1)} × three shards`}`,
-        goal,
-      })),
+      ...Object.entries(clusters).map(([name, { shards, goalMs }], at) => {
+        const ownMs = median(samples[at]!)
+        return {
+          name,
+          value: `${spread(samples[at]!, 0)} ms${shards === 3 ? '' : `, ${(ownMs / threads).toFixed(1)} × three shards`}`,
+          ...(goalMs === undefined ? atMost(2, ' × three shards', ownMs / threads) : atMost(goalMs, ' ms', ownMs)),
+        }
+      }),
       ...processes,
     ],
     note: `Figures of the emulator, not of MongoDB. Medians of ${repetitions} starts in turns, minimum and maximum in brackets. Node ${process.version}, ${cpus().length} cores.`,
   }
 }
 
-async function startToPing({ goal: _goal, ...options }: Start): Promise<number> {
+async function startToPing({ goalMs: _goal, ...options }: Start): Promise<number> {
   const startedMs = performance.now()
   const cluster = await ShardedCluster.start(options)
   const client = await RawClient.connect(cluster.mongos[0]!)

@@ -1,5 +1,5 @@
 /** The generated parts of docs/internals/performance.md: everything between two markers. */
-import type { BenchResult } from '../bench.js'
+import type { BenchResult, BenchRow } from '../bench.js'
 
 /** All runs of one bench, in their order. */
 export interface Measured {
@@ -81,7 +81,7 @@ function tableOf({ command, runs }: Measured): string[] {
     row(['', ...runs.map((_, run) => `run ${run + 1}`), ...(hasGoals ? ['goal'] : [])]),
     row(['---', ...runs.map(() => '---'), ...(hasGoals ? ['---'] : [])]),
     ...rows.map(({ name: title, values, goal }) =>
-      row([title.trim(), ...values, ...(hasGoals ? [goalText(goal)] : [])]),
+      row([title.trim(), ...values, ...(hasGoals ? [goal ?? ''] : [])]),
     ),
     '',
     first.note,
@@ -100,19 +100,20 @@ function rowsOf(runs: readonly BenchResult[]): Row[] {
   const rows = new Map<string, Row>()
   for (const [run, result] of runs.entries()) {
     const seen = new Map<string, number>()
-    for (const { name, value, goal } of result.rows) {
+    for (const each of result.rows) {
+      const { name, goal } = each
       const nth = seen.get(name) ?? 0
       seen.set(name, nth + 1)
       const key = `${nth} ${name}`
       const known = rows.get(key) ?? { name, goal, values: runs.map(() => '') }
       rows.set(key, known)
-      known.values[run] = value
+      known.values[run] = cellText(each)
     }
   }
   return [...rows.values()]
 }
 
-const goalText = (goal: string | undefined): string => (goal ?? '').replace(/^goals?: /, '')
+const cellText = ({ value, isMissed = false }: BenchRow): string => (isMissed ? `${value}, **missed**` : value)
 
 const row = (cells: readonly string[]): string =>
   `|${cells.map((text) => (text === '' ? ' ' : ` ${cell(text)} `)).join('|')}|`
