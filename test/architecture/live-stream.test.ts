@@ -24,7 +24,7 @@ type FieldsOf<E> = Record<keyof E, true>
 type Outer = { readonly [T in Delta['type']]: FieldsOf<Omit<Extract<Delta, { type: T }>, 'type'>> }
 
 const deltas: Outer = {
-  snapshot: { cluster: true },
+  snapshot: { cluster: true, recordedSinceMs: true },
   ready: {},
   member: { member: true },
   'member-removed': { address: true },

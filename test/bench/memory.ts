@@ -68,7 +68,9 @@ async function retryableInserts(client: MongoClient, report: Report): Promise<vo
   await insertRetryably(client, 'retry.rows', 500_000)
   await report('500,000 inserted')
   const longestMs = await longestMoveMs(client)
-  await report('longest of ten moves of empty chunks', `${longestMs.toFixed(0)} ms`, () => atMost(200, ' ms', longestMs))
+  await report('longest of ten moves of empty chunks', `${longestMs.toFixed(0)} ms`, () =>
+    atMost(200, ' ms', longestMs),
+  )
   await client.db('retry').dropDatabase()
 }
 

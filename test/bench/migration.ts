@@ -61,7 +61,11 @@ export async function measure(): Promise<BenchResult> {
       { name: 'without writers', value: rate(of((r) => r.moveMs)) },
       { name: `${writers} connections update documents of the range`, value: rate(of((r) => r.movedWhileWrittenMs)) },
       { name: 'plain copy through the same channel', value: rate(of((r) => r.copyMs)) },
-      { name: 'without writers, relative to the plain copy', value: relative.toFixed(2), ...atLeast(0.5, '', relative) },
+      {
+        name: 'without writers, relative to the plain copy',
+        value: relative.toFixed(2),
+        ...atLeast(0.5, '', relative),
+      },
       { name: 'critical section', value: `${criticalMs.toFixed(1)} ms` },
       {
         name: 'longest write during the migration',

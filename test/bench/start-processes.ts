@@ -96,7 +96,10 @@ export async function measureProcesses(repetitions: number): Promise<BenchResult
     row(
       'process: import, start inline, insert with the driver, stop',
       `${spread(fresh.inline, 0)} ms; the same on a running server: ${spread(fresh.remote, 0)} ms`,
-      goal(`at most ${freshGoal} × + ${freshGoalMs} ms = ${freshMaxMs.toFixed(0)} ms`, median(fresh.inline) <= freshMaxMs),
+      goal(
+        `at most ${freshGoal} × + ${freshGoalMs} ms = ${freshMaxMs.toFixed(0)} ms`,
+        median(fresh.inline) <= freshMaxMs,
+      ),
     ),
     row('resident: five shards, 20,000 documents', `${five.toFixed(0)} MB`),
   ]

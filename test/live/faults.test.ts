@@ -107,7 +107,7 @@ t.test('a driver survives faults, and the command line applies, lists and heals 
       ok: 1,
     })
     t.equal((await fault('--heal', id)).stdout, `Healed ${id}\n`)
-    t.equal((await fault('--heal')).stdout, 'Nothing was broken.\n')
+    t.equal((await fault('--heal')).stdout, 'There were no faults.\n')
     t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'running')
     const wrong: readonly (readonly [string[], RegExp])[] = [
       [['crash shard09'], /^shardlab: shard09 is not a member of this cluster; its members are /],

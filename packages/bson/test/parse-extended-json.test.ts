@@ -25,6 +25,13 @@ t.test('names that are whole numbers keep their place, and documents may have na
   t.equal(parseExtendedJson(`${'{"$cond":'.repeat(depth)}1${'}'.repeat(depth)}`).length > depth, true)
 })
 
+t.test('whole numbers keep all digits of an int64, and zero its sign', async (t) => {
+  const text = '{"a":9007199254740993,"b":-9223372036854775808,"c":-0.0,"d":3000000000}'
+  t.equal(toExtendedJson(parseExtendedJson(text)), text)
+  t.match(toExtendedJson(parseExtendedJson('{"a":9007199254740993}'), { canonical: true }), /"\$numberLong"/)
+  t.match(toExtendedJson(parseExtendedJson('{"a":9223372036854775808}'), { canonical: true }), /"\$numberDouble"/)
+})
+
 t.test('other texts are refused', async (t) => {
   for (const text of [
     '',

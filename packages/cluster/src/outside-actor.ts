@@ -19,6 +19,7 @@ import { OptionError } from './option-error.js'
 import type { ResolvedOptions } from './resolved-options.js'
 import { answerAboutRollbackFiles, rollbackFileVerbs } from './rollback-files.js'
 import { answerAboutMembership, membershipVerbs } from './sets/membership.js'
+import { clientRoles } from './storage-roles.js'
 
 export interface ClusterParts {
   readonly runtime: Runtime
@@ -89,7 +90,7 @@ async function refuseToCopy(): Promise<never> {
 function setAt(runtime: Runtime, host: string): string | null {
   const member = runtime
     .members()
-    .find(({ endpoint, state, role }) => state === 'running' && role !== 'balancer' && listensAt(endpoint, host))
+    .find(({ endpoint, state, role }) => state === 'running' && clientRoles.has(role) && listensAt(endpoint, host))
   return member?.set ?? null
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { latestChunks, type ReadChunk } from '../src/live/live-chunks.js'
+import { latestChunks, withNeighbours, type ReadChunk } from '../src/live/live-chunks.js'
 
 const last = 9
 
@@ -94,4 +94,11 @@ t.test('chunks that are read in pages are those of the end, whatever has changed
     { numRuns: 1000 },
   )
   t.pass('all sequences')
+})
+
+t.test('the parts of a split are one change', async (t) => {
+  const read = (from: number, to: number): ReadChunk => readOf({ from, to, shard: 'shard01', version: 1 })
+  const placesOf = (chunks: readonly ReadChunk[]) =>
+    withNeighbours(chunks).map((parts) => parts.map(({ chunk: { key }, toKey }) => `${key}-${toKey}`))
+  t.same(placesOf([read(7, 8), read(2, 4), read(4, 5), read(0, 1)]), [['07-08'], ['02-04', '04-05'], ['00-01']])
 })

@@ -24,7 +24,7 @@ t.test('the history has the chunks after each moment', async (t) => {
     fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
       const state = new LiveState()
       const history = new ChunkHistory()
-      state.apply({ type: 'snapshot', cluster })
+      state.apply({ type: 'snapshot', cluster, recordedSinceMs: 0 })
       const collection = { ns, shardKey: '{"a":1}', unsplittable: false, balanced: true, zones: [] }
       state.apply({ type: 'collection', collection })
       state.apply({ type: 'chunks', ns, from: '', to: null, chunks: keys.map((key) => chunk(key, 's0')) })
@@ -59,7 +59,7 @@ t.test('the oldest moments are dropped, and a snapshot restarts the history', as
   const history = new ChunkHistory()
   const many = Array.from({ length: 60_000 }, (_, i) => chunk(String(100_000 + i), 's1'))
   const all: Delta = { type: 'chunks', ns, from: '', to: null, chunks: many }
-  state.apply({ type: 'snapshot', cluster })
+  state.apply({ type: 'snapshot', cluster, recordedSinceMs: 0 })
   state.apply(all)
   state.apply({ type: 'ready' })
   for (let atMs = 1; atMs <= 5; atMs++) {
@@ -67,6 +67,6 @@ t.test('the oldest moments are dropped, and a snapshot restarts the history', as
     state.apply(all)
   }
   t.same(history.timesOf(ns), [3, 4, 5])
-  history.note({ type: 'snapshot', cluster }, state, 6)
+  history.note({ type: 'snapshot', cluster, recordedSinceMs: 0 }, state, 6)
   t.same(history.timesOf(ns), [])
 })

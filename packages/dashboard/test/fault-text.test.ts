@@ -26,6 +26,22 @@ t.test('a form without a target may get one, and a text without one gets none', 
   t.equal(withTarget(noFault, 'shard03', names), noFault)
 })
 
+t.test('a click after the last target adds an optional one', async (t) => {
+  const form = fromForm('partition shard01 [from shard02] [one way]')
+  const once = withTarget(form, 'shard03', names)
+  t.equal(once.text, 'partition shard03')
+  t.equal(replacedBy(once, names), null)
+  const twice = withTarget(once, 'shard04', names)
+  t.equal(twice.text, 'partition shard03 from shard04')
+  t.equal(withTarget(twice, 'config', names).text, 'partition config from shard04')
+})
+
+t.test('a word of the form is no target', async (t) => {
+  const form = fromForm('config unavailable')
+  t.equal(replacedBy(form, names), undefined)
+  t.equal(withTarget(form, 'shard03', names).text, 'config unavailable')
+})
+
 t.test('targets are found in a text that was changed by hand', async (t) => {
   const typed = { ...fromForm('crash shard02'), text: 'crash shard03 for 5s' }
   t.equal(withTarget(typed, 'config', names).text, 'crash config for 5s')

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { sizesIn } from '../src/page/chunk-sizes.js'
-import { bytesHeatOf, heatOf } from '../src/page/heat.js'
+import { bytesHeatOf, heatOf, knownHeatOf } from '../src/page/heat.js'
 import type { LiveChunk, LiveOperations } from '../src/index.js'
 
 const chunks: LiveChunk[] = ['10', '20', '30', '40'].map((key) => ({ key, min: '{}', shard: 'shard01' }))
@@ -71,4 +71,14 @@ t.test('chunks have the share of the bytes that they hold', async (t) => {
   t.equal(bytesHeatOf(chunks, sizesIn([])).most, 0)
   const split = bytesHeatOf(chunks, sizesIn([shard('shard01', { '10': 100, '30': 300 })]))
   t.same([...split.shares], [1, 0, 0, 0], 'a chunk with another end has been split or merged since')
+})
+
+t.test('operations of the last minute alone count', async (t) => {
+  const at = (atMs: number, key: string) => ({ ...event(1, [['a.b', [[key, key]]]]), atMs })
+  const events = [at(1000, '10'), at(50_000, '20')]
+  const shown = { id: 'a', chunks }
+  const sharesAt = (nowMs: number) => [...knownHeatOf('a.b', shown, events, nowMs).shares]
+  t.same(sharesAt(60_000), [0.5, 0.5, 0, 0])
+  t.same(sharesAt(62_000), [0, 1, 0, 0])
+  t.match(knownHeatOf('a.b', shown, events, 120_000), { most: 0, samples: 0 })
 })

@@ -63,7 +63,7 @@ t.test('a snapshot, sent as JSON, makes a reader that joins later equal to one t
   fc.assert(
     fc.property(fc.array(delta, { maxLength: 40 }), fc.array(delta, { maxLength: 20 }), (before, after) => {
       const first = new LiveState()
-      first.apply({ type: 'snapshot', cluster })
+      first.apply({ type: 'snapshot', cluster, recordedSinceMs: 0 })
       // Chunks without a collection are no state.
       const usual: Delta = {
         ...{ type: 'collection' },
@@ -151,10 +151,10 @@ t.test('sums of operations are kept for two minutes, and samples for one', async
 t.test('chunks that are sent again have another number of changes', async (t) => {
   const state = new LiveState()
   const chunks: Delta = { type: 'chunks', ns: 'a.b', from: '', to: null, chunks: [chunk('10', 'shard01')] }
-  state.apply({ type: 'snapshot', cluster })
+  state.apply({ type: 'snapshot', cluster, recordedSinceMs: 0 })
   state.apply(chunks)
   const { changes } = state.countsOf('a.b')
-  state.apply({ type: 'snapshot', cluster })
+  state.apply({ type: 'snapshot', cluster, recordedSinceMs: 0 })
   state.apply(chunks)
   t.not(state.countsOf('a.b').changes, changes)
 })

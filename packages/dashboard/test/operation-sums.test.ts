@@ -1,6 +1,6 @@
 import type { OperationShape, OperationsEvent, RoutedOperation } from '@shardlab/actor'
 import t from 'tap'
-import { operationsByShard, ratesOf, samplesOf, shapesSince } from '../src/page/operation-sums.js'
+import { meansOf, operationsByShard, ratesOf, samplesOf, shapesSince } from '../src/page/operation-sums.js'
 
 function operation(opId: number, atMs: number, durationMs = 1): RoutedOperation {
   return { opId, atMs, durationMs, ns: 'app.rows', command: 'find', kind: 'targeted' } as RoutedOperation
@@ -81,4 +81,11 @@ t.test('shards have the operations of the last ten seconds', async (t) => {
     ]),
     operationsByShard(events, 13_000),
   )
+})
+
+t.test('means are those of the time that is known', async (t) => {
+  const events = [event(10_000, 12_000, [shape({ operations: 100 })])]
+  t.equal(meansOf(events, 12_000, { seconds: 5, sinceMs: 0 }).targeted, 20)
+  t.equal(meansOf(events, 12_000, { seconds: 5, sinceMs: 10_000 }).targeted, 50)
+  t.equal(meansOf(events, 12_000, { seconds: 5, sinceMs: 11_900 }).targeted, 100, 'at least a second')
 })

@@ -15,7 +15,7 @@ function historyOf(moves: number) {
     history.note(delta, state, atMs)
     state.apply(delta)
   }
-  state.apply({ type: 'snapshot', cluster })
+  state.apply({ type: 'snapshot', cluster, recordedSinceMs: 0 })
   state.apply({ type: 'chunks', ns, from: '', to: null, chunks: [chunk('10', 's0'), chunk('20', 's0')] })
   state.apply({ type: 'ready' })
   for (let move = 1; move <= moves; move++)

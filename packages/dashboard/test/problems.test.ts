@@ -10,7 +10,11 @@ const member = (address: string, role: string, state: LiveMember['state'], set =
 function stateWith(...deltas: Delta[]): LiveState {
   const state = new LiveState()
   const cluster = { id: 'a', uri: 'mongodb://h/', topology: 'sharded', emulate: '7.0', clock: 'real' } as const
-  for (const delta of [{ type: 'snapshot', cluster } as const, ...deltas, { type: 'ready' } as const])
+  for (const delta of [
+    { type: 'snapshot', cluster, recordedSinceMs: 0 } as const,
+    ...deltas,
+    { type: 'ready' } as const,
+  ])
     state.apply(delta)
   return state
 }

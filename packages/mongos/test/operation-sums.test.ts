@@ -142,6 +142,29 @@ t.test('a long operation does not stretch the time of the sums', async (t) => {
   t.equal(second!.fromMs, first!.atMs, 'they begin after those before')
 })
 
+t.test('operations count when they end', async (t) => {
+  const cluster = watchedCluster()
+  cluster.script(() => {
+    cluster.world.nowMs += 15_000
+    return cursorReply([])
+  })
+  await cluster.run({ find: 'c', filter: { x: 1 } })
+  const [only] = sums(cluster)
+  t.match(only!.shapes, [{ durationMs: 15_000 }])
+  t.equal(only!.fromMs, only!.atMs)
+})
+
+t.test('each operation has the same chance to be a sample', async (t) => {
+  const cluster = watchedCluster()
+  await cluster.run({ find: 'c', filter: { x: 0 } })
+  const operations = 400
+  for (let x = 1; x <= operations; x++) await cluster.run({ find: 'c', filter: { x } })
+  await cluster.world.fire(cluster.mongos, 'operations')
+  const sampled = sums(cluster)[1]!.samples.map(({ bounds }) => JSON.parse(bounds[0]![0]).x as number)
+  t.equal(new Set(sampled).size, 10)
+  t.ok(sampled.some((x) => x > operations / 2) && sampled.some((x) => x <= operations / 2), sampled.join())
+})
+
 t.test('filters of other types have no shape', async (t) => {
   const cluster = watchedCluster()
   t.match(await cluster.run({ aggregate: 'c', pipeline: [{ $match: 'abcdefgh' }], cursor: {} }), { ok: 0 })

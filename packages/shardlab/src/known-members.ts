@@ -13,6 +13,8 @@ export class KnownMembers {
   readonly routersUri: string
   readonly #hasLogin: boolean
   readonly #endpoints = new Map<string, string>()
+  /** States by name. */
+  readonly #routers = new Map<string, LiveMember['state']>()
 
   /** @param uri of routers */
   constructor(uri: string) {
@@ -23,7 +25,10 @@ export class KnownMembers {
   note(deltas: readonly NumberedDelta[]): void {
     for (const delta of deltas)
       if (delta.type === 'member') this.#add(delta.member)
-      else if (delta.type === 'member-removed') this.#endpoints.delete(delta.address)
+      else if (delta.type === 'member-removed') {
+        this.#endpoints.delete(delta.address)
+        this.#routers.delete(delta.address)
+      }
   }
 
   /** The hosts that were given are the first. */
@@ -31,7 +36,12 @@ export class KnownMembers {
     return withMoreHosts(this.routersUri, [...this.#endpoints.values()])
   }
 
-  #add({ address, endpoint, role }: LiveMember): void {
+  get areRoutersDown(): boolean {
+    return this.#routers.size > 0 && [...this.#routers.values()].every((state) => state !== 'running')
+  }
+
+  #add({ address, endpoint, role, state }: LiveMember): void {
+    if (role === 'mongos') this.#routers.set(address, state)
     const isReachable = !endpoint.startsWith(`${address}:`)
     if (isReachable && (!this.#hasLogin || rolesWithUsers.has(role))) this.#endpoints.set(address, endpoint)
   }

@@ -80,9 +80,7 @@ function tableOf({ command, runs }: Measured): string[] {
     '',
     row(['', ...runs.map((_, run) => `run ${run + 1}`), ...(hasGoals ? ['goal'] : [])]),
     row(['---', ...runs.map(() => '---'), ...(hasGoals ? ['---'] : [])]),
-    ...rows.map(({ name: title, values, goal }) =>
-      row([title.trim(), ...values, ...(hasGoals ? [goal ?? ''] : [])]),
-    ),
+    ...rows.map(({ name: title, values, goal }) => row([title.trim(), ...values, ...(hasGoals ? [goal ?? ''] : [])])),
     '',
     first.note,
   ].flatMap((line) => (line.startsWith('|') ? [line] : wrapped(line)))

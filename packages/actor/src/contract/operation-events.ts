@@ -37,13 +37,13 @@ export interface OperationsEvent {
   readonly type: 'operations'
   readonly atMs: number
   readonly mongos: Address
-  /** When the sums begin. */
+  /** When the first of them ended. */
   readonly fromMs: number
   /** Up to 100; those beyond are in entries with the namespace `''`, by command and kind. */
   readonly shapes: readonly OperationShape[]
   /** How many operations each shard was asked for. */
   readonly shards: readonly (readonly [shard: string, operations: number])[]
-  /** The first ten. */
+  /** At most ten, chosen at random. */
   readonly samples: readonly RoutedOperation[]
 }
 

@@ -36,6 +36,9 @@ function textOfValue(value: RawValue, canonical: boolean): string {
       return canonical ? `{"$numberInt":"${value.asBigInt()}"}` : String(value.asBigInt())
     case BsonType.int64:
       return canonical ? `{"$numberLong":"${value.asBigInt()}"}` : String(value.asBigInt())
+    case BsonType.double:
+      // Of JSON in JavaScript, the sign would be lost.
+      return !canonical && Object.is(value.asNumber(), -0) ? '-0.0' : textOfScalar(value, canonical)
     case BsonType.string:
       return JSON.stringify(value.asString())
     case BsonType.minKey:

@@ -141,8 +141,18 @@ class Reader {
   }
 }
 
+const integer = /^-?\d+$/
+const isLargeInteger = (text: string): boolean => integer.test(text) && !Number.isSafeInteger(Number(text))
+const libraryValueOf = (text: string): unknown => BSON.EJSON.parse(text, { relaxed: false }) as unknown
+
+/** The library would change its digits, and make the nearest int64 of one that is too large. */
+function integerOf(text: string): BSON.Long | BSON.Double {
+  const whole = BigInt(text)
+  return whole === BigInt.asIntN(64, whole) ? BSON.Long.fromBigInt(whole) : new BSON.Double(Number(text))
+}
+
 function valueOf(text: string): RawValue {
-  return findField(encode({ value: BSON.EJSON.parse(text, { relaxed: false }) as unknown }), 'value')!
+  return findField(encode({ value: isLargeInteger(text) ? integerOf(text) : libraryValueOf(text) }), 'value')!
 }
 
 const dateInMs = /^\{\s*"\$date"\s*:\s*\{\s*"\$numberLong"\s*:\s*"(-?\d+)"\s*\}\s*\}$/

@@ -19,16 +19,19 @@ export function changesState(state: LiveState, delta: Delta): boolean {
     case 'clock':
       return !isDeepStrictEqual(state.clock, delta.clock)
     case 'chunks':
-      return !isSameChunk(state, delta)
+      return !areSameChunks(state, delta)
     default:
       return true
   }
 }
 
 /** Migrations and splits also give new versions to chunks that stay as they are. */
-function isSameChunk(state: LiveState, { ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>): boolean {
-  if (chunks.length !== 1 || to === null) return false
+function areSameChunks(state: LiveState, { ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>): boolean {
+  if (to === null) return false
   const known = state.chunksOf(ns)
   const place = placeOf(known, from)
-  return isDeepStrictEqual(known[place], chunks[0]) && known[place + 1]?.key === to
+  const end = place + chunks.length
+  // The last chunk ends at MaxKey, which is no chunk's key.
+  if (end < known.length && known[end]!.key !== to) return false
+  return chunks.every((chunk, i) => isDeepStrictEqual(known[place + i], chunk))
 }

@@ -7,7 +7,7 @@ import type { Runtime } from '@shardlab/runtime'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import { primaryOf } from '../sets/primary-of.js'
 import { patternOf, readChangedChunks } from './changed-chunks.js'
-import { hexOfKey, latestChunks, readChunks } from './live-chunks.js'
+import { hexOfKey, latestChunks, readChunks, withNeighbours } from './live-chunks.js'
 
 /** A read of the catalog fails after this time, and the next one tries again. */
 const timeoutMs = 5000
@@ -111,8 +111,11 @@ export class LiveCatalogReader {
       yield* this.#readCollection(ns, all)
       return
     } else
-      for (const { chunk, toKey } of readChunks(pattern, changed))
-        yield { type: 'chunks', ns, from: chunk.key, to: toKey, chunks: [chunk] }
+      for (const parts of withNeighbours(readChunks(pattern, changed)))
+        yield {
+          ...{ type: 'chunks', ns, from: parts[0]!.chunk.key, to: parts.at(-1)!.toKey },
+          chunks: parts.map(({ chunk }) => chunk),
+        }
     // A read that fails before has to be repeated.
     all.set(ns, { pattern, version })
   }

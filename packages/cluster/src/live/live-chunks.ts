@@ -24,6 +24,20 @@ export function readChunks(pattern: ShardKeyPattern, documents: readonly Uint8Ar
 }
 
 /**
+ * The parts of a chunk that was split follow each other: they are one change.
+ * @param chunks oldest version first
+ */
+export function withNeighbours(chunks: readonly ReadChunk[]): ReadChunk[][] {
+  const changes: ReadChunk[][] = []
+  for (const each of chunks) {
+    const last = changes.at(-1)
+    if (last?.at(-1)!.toKey === each.chunk.key) last.push(each)
+    else changes.push([each])
+  }
+  return changes
+}
+
+/**
  * The chunks that remain when each replaces those before it. All have been read, but not at one
  * time: a chunk that was read first can have been merged, moved or split since.
  * @param chunks oldest version first @returns in the order of their keys

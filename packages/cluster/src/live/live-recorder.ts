@@ -37,8 +37,8 @@ const lookShare = 0.05
 const lookIntervalMaxMs = 10_000
 /** Between looks after events, because an insert can cause many splits. */
 const leastIntervalMs = 100
-/** Of an operation: to compute a key takes some time. */
-const keysMax = 10
+/** Of the samples of an event together: to compute a key takes some time. */
+const keysMax = 100
 
 /** What is read of the catalog after an event: a collection or database, everything, or nothing. */
 const partsOfCatalog: Readonly<Record<StreamedEvent['type'], 'ns' | 'all' | null>> = {
@@ -176,7 +176,7 @@ class Recording {
     this.#push = push
     this.#catalog = new LiveCatalogReader(cluster.runtime)
     this.#members = new LiveMembers(cluster.runtime)
-    this.state.apply({ type: 'snapshot', cluster: cluster.facts() })
+    this.state.apply({ type: 'snapshot', cluster: cluster.facts(), recordedSinceMs: cluster.runtime.now() })
     this.state.apply({ type: 'ready' })
     cluster.watched.set(this, ['operations'])
     this.#unsubscribe = cluster.runtime.onEvent((event) => this.#onEvent(event))
@@ -332,13 +332,14 @@ class Recording {
   }
 
   #addOperations(event: OperationsEvent): void {
-    const samples = event.samples.map((sample) => ({ ...sample, keys: this.#keysOf(sample) }))
+    const most = Math.floor(keysMax / Math.max(1, event.samples.length))
+    const samples = event.samples.map((sample) => ({ ...sample, keys: this.#keysOf(sample, most) }))
     this.#add({ type: 'operations', operations: { ...event, samples } })
   }
 
-  #keysOf({ ns, kind, bounds }: RoutedOperation): (readonly [string, string])[] {
+  #keysOf({ ns, kind, bounds }: RoutedOperation, most: number): (readonly [string, string])[] {
     if (kind === 'broadcast') return []
-    const every = Math.ceil(bounds.length / keysMax)
+    const every = Math.ceil(bounds.length / most)
     const shown = bounds.filter((_, i) => i % every === 0)
     return shown.flatMap(([low, high]) => {
       const keys = [low, high].map((bound) => this.#catalog.keyOf(ns, bound))

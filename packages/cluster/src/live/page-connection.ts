@@ -6,6 +6,7 @@ import { clientServer, noServerText } from '../client-server.js'
 import { logIn } from '../login/log-in.js'
 import type { ResolvedOptions } from '../resolved-options.js'
 import { primaryOf } from '../sets/primary-of.js'
+import { clientRoles } from '../storage-roles.js'
 
 /** Lower numbers are those of clients, and of other pages. */
 const firstConnectionId = 2 ** 31 - 3
@@ -87,7 +88,7 @@ export class PageConnection {
   end(): void {
     const request = { connectionId: this.#connectionId }
     for (const { address, role, state } of this.#runtime.members())
-      if (state === 'running' && role !== 'balancer')
+      if (state === 'running' && clientRoles.has(role))
         this.#runtime.request(address, 'client.disconnected', request).catch(() => {})
   }
 

@@ -12,44 +12,53 @@ export interface FaultText {
   readonly text: string
   /** Of the chosen form. */
   readonly optionalParts: readonly string[]
-  /** Which of its targets the next click replaces. */
+  /** Words of the form itself, such as `config` in `config unavailable`. */
+  readonly formWords: ReadonlySet<string>
+  /** Which of its targets the next click replaces; after the last one, a click may add a part. */
   readonly next: number
 }
 
-export const noFault: FaultText = { text: '', optionalParts: [], next: 0 }
+export const noFault: FaultText = { text: '', optionalParts: [], formWords: new Set(), next: 0 }
 
 export function fromForm(form: string): FaultText {
   const optionalParts = [...form.matchAll(optionalPart)].map(([, part]) => part!)
-  return { text: form.replace(optionalPart, ''), optionalParts, next: 0 }
+  const text = form.replace(optionalPart, '')
+  const formWords = new Set(wordsIn(text).filter((word) => !placeholders.has(word)))
+  return { text, optionalParts, formWords, next: 0 }
 }
 
 /** The text and, alternating, the names in it. */
 const wordsIn = (text: string): string[] => text.split(/([\w.-]+)/)
 
-/** Places of the targets among the words. @param names of members and sets */
-function targetsIn(words: readonly string[], names: ReadonlySet<string>): number[] {
-  return words.flatMap((word, place) => (placeholders.has(word) || names.has(word) ? [place] : []))
+interface Targets {
+  readonly words: readonly string[]
+  /** Of the targets among the words. */
+  readonly places: readonly number[]
+  /** An optional part with a target that the text does not have yet. */
+  readonly addable: string | undefined
+  /** The place that the next click replaces; undefined: it adds a part, if there is one. */
+  readonly place: number | undefined
+}
+
+/** @param names of members and sets */
+function targetsIn({ text, optionalParts, formWords, next }: FaultText, names: ReadonlySet<string>): Targets {
+  const words = wordsIn(text)
+  const isTarget = (word: string): boolean => placeholders.has(word) || (names.has(word) && !formWords.has(word))
+  const places = words.flatMap((word, place) => (isTarget(word) ? [place] : []))
+  const addable = optionalParts.find((part) => optionalTarget.test(part) && !words.includes(part.split(' ')[0]!))
+  const choices = places.length + (addable === undefined ? 0 : 1)
+  return { words, places, addable, place: choices === 0 ? undefined : places[next % choices] }
 }
 
 /** The word that a click on a target replaces; null: it adds a part; undefined: nothing. */
-export function replacedBy(
-  { text, optionalParts, next }: FaultText,
-  names: ReadonlySet<string>,
-): string | null | undefined {
-  const words = wordsIn(text)
-  const places = targetsIn(words, names)
-  if (places.length > 0) return words[places[next % places.length]!]!
-  return optionalParts.some((part) => optionalTarget.test(part)) ? null : undefined
+export function replacedBy(fault: FaultText, names: ReadonlySet<string>): string | null | undefined {
+  const { words, addable, place } = targetsIn(fault, names)
+  if (place !== undefined) return words[place]!
+  return addable === undefined ? undefined : null
 }
 
 export function withTarget(fault: FaultText, name: string, names: ReadonlySet<string>): FaultText {
-  const { text, optionalParts, next } = fault
-  const words = wordsIn(text)
-  const places = targetsIn(words, names)
-  if (places.length === 0) {
-    const part = optionalParts.find((each) => optionalTarget.test(each))
-    return part === undefined ? fault : { ...fault, text: `${text} ${part.split(' ')[0]!} ${name}` }
-  }
-  const present = next % places.length
-  return { ...fault, text: words.with(places[present]!, name).join(''), next: (present + 1) % places.length }
+  const { words, places, addable, place } = targetsIn(fault, names)
+  if (place !== undefined) return { ...fault, text: words.with(place, name).join(''), next: places.indexOf(place) + 1 }
+  return addable === undefined ? fault : { ...fault, text: `${fault.text} ${addable.split(' ')[0]!} ${name}`, next: 0 }
 }

@@ -12,6 +12,8 @@ export interface Heat {
   readonly shares: Float64Array
   /** The largest of them. */
   readonly most: number
+  /** How many operations the shares are estimated from; null: they are exact. */
+  readonly samples: number | null
 }
 
 /**
@@ -21,11 +23,12 @@ export interface Heat {
 export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonly LiveOperations[]): Heat {
   // Differences between neighbours: a bound costs two writes, however many chunks it covers.
   const steps = new Float64Array(chunks.length + 1)
-  let sum = 0
+  let [sum, sampled] = [0, 0]
   for (const { shapes, samples } of events) {
     const operations = shapes.reduce((total, each) => total + each.operations, 0)
     for (const { ns: of, keys } of samples) {
       if (of !== ns || keys.length === 0) continue
+      sampled++
       // The samples stand for all operations of their event.
       const weight = operations / samples.length / keys.length
       for (const [low, high] of keys) {
@@ -47,14 +50,14 @@ export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonl
     shares[place] = share < leastShare ? 0 : share
     most = Math.max(most, shares[place]!)
   }
-  return { of: 'operations', shares, most }
+  return { of: 'operations', shares, most, samples: sampled }
 }
 
 export function bytesHeatOf(chunks: readonly LiveChunk[], sizes: ChunkSizes): Heat {
   const bytes = Float64Array.from(chunks, (_, place) => sizeOfChunk(sizes, chunks, place).bytes)
   const sum = bytes.reduce((total, each) => total + each, 0)
   const shares = sum === 0 ? bytes : bytes.map((each) => each / sum)
-  return { of: 'bytes', shares, most: shares.reduce((most, each) => Math.max(most, each), 0) }
+  return { of: 'bytes', shares, most: shares.reduce((most, each) => Math.max(most, each), 0), samples: null }
 }
 
 /** The chunk in which a key is; -1: before all. */
@@ -65,11 +68,20 @@ function chunkAt(chunks: readonly LiveChunk[], key: string): number {
 
 const known = memo<Heat>()
 
-/** {@link heatOf}, computed again only after a change. @param id equal ids mean equal chunks */
+/** Operations that ended earlier do not count. */
+const heatMs = 60_000
+
+/**
+ * {@link heatOf} the last minute, computed again only after a change.
+ * @param id equal ids mean equal chunks
+ */
 export function knownHeatOf(
   ns: string,
   { id, chunks }: { readonly id: string; readonly chunks: readonly LiveChunk[] },
-  events: readonly LiveOperations[],
+  operations: readonly LiveOperations[],
+  nowMs: number,
 ): Heat {
-  return known([ns, id, events.at(-1)], () => heatOf(ns, chunks, events))
+  const from = operations.findIndex(({ atMs }) => atMs >= nowMs - heatMs)
+  const first = from < 0 ? operations.length : from
+  return known([ns, id, operations[first], operations.at(-1)], () => heatOf(ns, chunks, operations.slice(first)))
 }

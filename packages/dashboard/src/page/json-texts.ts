@@ -14,7 +14,7 @@ export function strictJson(text: string): string {
 /** How a sentence ends about a text that `strictJson` refuses. @throws any other error */
 export function notJson(error: unknown): string {
   if (!(error instanceof SyntaxError)) throw error
-  return 'is not JSON: texts need double quotes, and values such as ObjectId("…") are written as {"$oid": "…"}.'
+  return 'is not JSON: texts need double quotes, and values are written as {"$oid": "…"}, {"$date": "…"}, {"$regex": "…"} or {"$numberDouble": "NaN"}.'
 }
 
 const bidiControls = /[\u202a-\u202e\u2066-\u2069]/g

@@ -35,6 +35,21 @@ export function ratesOf(events: readonly OperationsEvent[], endMs: number, secon
   }
 }
 
+/**
+ * Means over the last seconds.
+ * @param sinceMs of what happened before, nothing is known
+ */
+export function meansOf(
+  events: readonly OperationsEvent[],
+  endMs: number,
+  { seconds, sinceMs }: { readonly seconds: number; readonly sinceMs: number },
+): Record<RateName, number> {
+  const rates = ratesOf(events, endMs, seconds)
+  const knownSeconds = Math.min(seconds, Math.max(1, (endMs - sinceMs) / 1000))
+  const mean = (name: RateName): number => rates[name].reduce((sum, rate) => sum + rate, 0) / knownSeconds
+  return { targeted: mean('targeted'), multi: mean('multi'), broadcast: mean('broadcast'), failed: mean('failed') }
+}
+
 const overlapMs = (secondMs: number, fromMs: number, toMs: number): number =>
   Math.max(0, Math.min(secondMs + 1000, toMs) - Math.max(secondMs, fromMs))
 

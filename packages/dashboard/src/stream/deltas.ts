@@ -107,8 +107,8 @@ export interface LiveOperations extends Omit<OperationsEvent, 'samples'> {
 
 export interface LiveOperation extends RoutedOperation {
   /**
-   * Of at most ten of the bounds, both ends inclusive. Empty: a broadcast, or the collection is
-   * unknown.
+   * Of some of the bounds, both ends inclusive: a delta has at most 100. Empty: a broadcast, or the
+   * collection is unknown.
    */
   readonly keys: readonly (readonly [low: string, high: string])[]
 }
@@ -128,8 +128,11 @@ export interface LiveClock {
 }
 
 export type Delta =
-  /** All earlier state is void. Deltas up to `ready` build the state of one moment. */
-  | { readonly type: 'snapshot'; readonly cluster: ClusterFacts }
+  /**
+   * All earlier state is void. Deltas up to `ready` build the state of one moment.
+   * `recordedSinceMs`: of what happened before, nothing is known.
+   */
+  | { readonly type: 'snapshot'; readonly cluster: ClusterFacts; readonly recordedSinceMs: number }
   | { readonly type: 'ready' }
   | { readonly type: 'member'; readonly member: LiveMember }
   | { readonly type: 'member-removed'; readonly address: string }

@@ -57,6 +57,8 @@ export class LiveState {
   /** false: a snapshot has begun and not ended. */
   isReady = false
   cluster: ClusterFacts | null = null
+  /** Of what happened before, nothing is known. Milliseconds since the epoch. */
+  recordedSinceMs = 0
   readonly members = new Map<string, LiveMember>()
   readonly shards = new Map<string, LiveShard>()
   readonly collections = new Map<string, LiveCollection>()
@@ -88,6 +90,7 @@ export class LiveState {
       case 'snapshot':
         this.#clear()
         this.cluster = delta.cluster
+        this.recordedSinceMs = delta.recordedSinceMs
         return
       case 'ready':
         this.isReady = true
@@ -147,7 +150,7 @@ export class LiveState {
   /** Deltas from which another `LiveState` becomes equal to this one. */
   *snapshot(): Generator<Delta> {
     if (this.cluster === null) throw new Error('a state without a cluster has no snapshot')
-    yield { type: 'snapshot', cluster: this.cluster }
+    yield { type: 'snapshot', cluster: this.cluster, recordedSinceMs: this.recordedSinceMs }
     for (const member of this.members.values()) yield { type: 'member', member }
     for (const shard of this.shards.values()) yield { type: 'shard', shard }
     for (const collection of this.collections.values()) {

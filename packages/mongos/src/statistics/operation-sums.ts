@@ -1,4 +1,4 @@
-import type { ActorContext, OperationShape, RoutedOperation } from '@shardlab/actor'
+import type { ActorContext, OperationShape, Random, RoutedOperation } from '@shardlab/actor'
 import { toExtendedJson } from '@shardlab/bson'
 import { latencyClassOf } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -20,6 +20,9 @@ export class OperationSums {
   readonly #sums = new Map<string, Sum>()
   readonly #shards = new Map<string, number>()
   #samples: RoutedOperation[] = []
+  /** Operations since the last event. */
+  #noted = 0
+  #random: Random | null = null
   #fromMs = 0
   #emittedAtMs = -Infinity
   #isTimerSet = false
@@ -65,6 +68,19 @@ export class OperationSums {
     this.#sums.clear()
     this.#shards.clear()
     this.#samples = []
+    this.#noted = 0
+  }
+
+  /**
+   * The place of the next operation among the samples, of which all operations have the same
+   * chance; null: it is none.
+   */
+  #placeOfSample(): number | null {
+    const noted = this.#noted++
+    if (noted < samplesMax) return noted
+    this.#random ??= this.#host.context.random.fork('operation-samples')
+    const place = this.#random.below(noted + 1)
+    return place < samplesMax ? place : null
   }
 
   /** @param noted null: it failed, and its shards are unknown */
@@ -73,8 +89,7 @@ export class OperationSums {
     const to = noted === null ? null : noted.target
     const { context } = this.#host
     const durationMs = context.steadyNow() - operation.startedSteadyMs
-    // Earlier operations of a long one are in the sums before.
-    if (this.#sums.size === 0) this.#fromMs = Math.max(this.#emittedAtMs, context.steadyNow() - durationMs)
+    if (this.#sums.size === 0) this.#fromMs = context.steadyNow()
     for (const shard of to?.shards ?? []) this.#shards.set(shard, (this.#shards.get(shard) ?? 0) + 1)
     const shape = shapeOf(invocation)
     const kind = to?.kind ?? null
@@ -83,11 +98,11 @@ export class OperationSums {
     const isRest = this.#sums.size >= shapesMax && !this.#sums.has(own)
     const key = isRest ? keyOf(operation.command, '', kind, null) : own
     let sum = this.#sums.get(key)
-    const isSampled = this.#samples.length < samplesMax
-    if (sum === undefined || isSampled || durationMs > sum.slowest.durationMs) {
+    const place = this.#placeOfSample()
+    if (sum === undefined || place !== null || durationMs > sum.slowest.durationMs) {
       const text = shape === null ? '' : toExtendedJson(shape)
       const sample = { ...sampleOf(invocation, noted, error), atMs: context.steadyNow(), ns, shape: text, durationMs }
-      if (isSampled) this.#samples.push(sample)
+      if (place !== null) this.#samples[place] = sample
       if (sum === undefined) this.#sums.set(key, (sum = newSum(sample, isRest)))
       if (durationMs > sum.slowest.durationMs) sum.slowest = sample
     }

@@ -60,6 +60,7 @@ function accessBy(members: KnownMembers): DashboardAccess {
     next: (reader, after, waitMs) => events({ reader, after, waitMs: Math.min(waitMs, waitMsMax) }),
     close: async (reader) => void (await replyFrom(members.uri, { shardlab: 'events', reader, close: true })),
     async control(verb, fields) {
+      if (forRouters.has(verb) && members.areRoutersDown) throw new OptionError('no mongos runs')
       if (verb === 'runCommand') return commandAt(members.routersUri, fields)
       return replyFrom(forRouters.has(verb) ? members.routersUri : members.uri, commandOf(verb, fields))
     },
@@ -69,7 +70,7 @@ function accessBy(members: KnownMembers): DashboardAccess {
 
 /** Other members refuse them, or do something else. */
 const forRouters: ReadonlySet<PageVerb> = new Set([
-  ...(['balancerStart', 'balancerStop', 'explainBalance', 'runRound'] as const),
+  ...(['balancerStart', 'balancerStop', 'explainBalance', 'runCommand', 'runRound'] as const),
 ])
 
 async function commandAt(uri: string, fields: PageFields): Promise<object> {

@@ -39,10 +39,10 @@ function textOf(reply: Document): string {
   if (reply['step'] !== undefined) return `${reply['member']} has reached ${reply['step']}\n`
   if (reply['healed'] !== undefined) {
     const healed = reply['healed'] as string[]
-    return healed.length === 0 ? 'Nothing was broken.\n' : `Healed ${healed.join(', ')}\n`
+    return healed.length === 0 ? 'There were no faults.\n' : `Healed ${healed.join(', ')}\n`
   }
   const faults = reply['faults'] as ListedFault[]
-  return faults.length === 0 ? 'Nothing is broken.\n' : faults.map((listed) => `${lineOf(listed)}\n`).join('')
+  return faults.length === 0 ? 'There are no faults.\n' : faults.map((listed) => `${lineOf(listed)}\n`).join('')
 }
 
 function lineOf({ id, fault, state, members, beginsAt, healsAt, strikes }: ListedFault): string {

@@ -82,7 +82,8 @@ function sidesOf(x: number, text: string, room: LabelRoom, widthOf: WidthOf): Si
   return [side(isRight ? 'start' : 'end'), ...(other.text === text ? [other] : [])]
 }
 
-function shortened(text: string, room: number, widthOf: WidthOf): string {
+/** A text, or its beginning with an ellipsis. Only the ellipsis may be wider than the room. */
+export function shortened(text: string, room: number, widthOf: WidthOf): string {
   if (widthOf(text) <= room) return text
   let length = text.length - 1
   while (length > 0 && widthOf(`${text.slice(0, length)}…`) > room) length--

@@ -6,7 +6,7 @@ import type { OwnedRanges, Owners } from '@shardlab/report'
 import type { Drawing } from './drawing.js'
 import { inkColour, manyColours, ruleColour, softColour } from './palette.js'
 import { cleared } from './sharp-canvas.js'
-import { widthOf } from './text-width.js'
+import { fitting } from './text-width.js'
 
 export interface OwnersData {
   readonly owners: Owners
@@ -138,6 +138,6 @@ function drawZones(context: CanvasRenderingContext2D, { zones }: Owners, edges: 
     context.fillRect(left, 2, Math.max(1, width - 1), zoneHeight - 3)
     context.fillStyle = inkColour()
     context.textAlign = 'center'
-    if (widthOf(zone) < width - 4) context.fillText(zone, left + width / 2, 2 + (zoneHeight - 3) / 2)
+    context.fillText(fitting(zone, width - 4), left + width / 2, 2 + (zoneHeight - 3) / 2)
   }
 }

@@ -1,3 +1,5 @@
+import { shortened } from './chart-labels.js'
+
 /** Of charts and maps. */
 export const textFont = '12px system-ui, "DejaVu Sans", sans-serif'
 
@@ -16,10 +18,5 @@ export function widthOf(text: string): number {
 }
 
 /** A text, or its beginning with an ellipsis; empty when not even one letter fits. */
-export function fitting(text: string, width: number): string {
-  if (width < leastWidth) return ''
-  if (widthOf(text) <= width) return text
-  const letters = [...text]
-  const length = letters.findLastIndex((_, at) => at > 0 && widthOf(`${letters.slice(0, at).join('')}…`) <= width)
-  return length === -1 ? '' : `${letters.slice(0, length).join('')}…`
-}
+export const fitting = (text: string, width: number): string =>
+  width < leastWidth ? '' : shortened(text, width, widthOf)

@@ -5,9 +5,11 @@ import type { StreamedEvent } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
 import { boundText, noCollection, timeText, unreadCatalog } from '../text.js'
 import { noneSinceOpened, tableOrText } from '../components/table-frame.js'
+import { repeatText, timelineRowsOf } from './timeline-table.js'
 
 type Round = Extract<StreamedEvent, { type: 'balancer-round' }>
 
+const balancerAddress = 'balancer'
 const shownRoundsMax = 50
 
 /** As `cluster.balancer.explain` returns it, as far as the page shows it. */
@@ -46,9 +48,15 @@ function status(app: App): TemplateResult {
   const isOn = mode === 'full'
   const toggle = (): void =>
     void app.run(isOn ? 'balancerStop' : 'balancerStart', {}, `The balancer is ${isOn ? 'off' : 'on'}.`)
+  const down = stateIfDown(app)
   return html`<section>
     <p>
-      <strong class=${isOn ? 'fine' : 'warn'}>${isOn ? '● on' : `▲ ${mode}`}</strong>, rounds ${window}.
+      ${
+        down === null
+          ? html`<strong class=${isOn ? 'fine' : 'warn'}>${isOn ? '● on' : `▲ ${mode}`}</strong>, rounds ${window}.`
+          : html`<strong class="bad">✕ ${down}</strong>: no rounds until the member balancer runs. Its settings:
+              ${isOn ? 'on' : mode}, rounds ${window}.`
+      }
       ${lastRound(app)}
     </p>
     <p class="buttons">
@@ -58,13 +66,19 @@ function status(app: App): TemplateResult {
   </section>`
 }
 
+/** Such as `crashed`. Null: it runs. */
+function stateIfDown({ state: { members } }: App): string | null {
+  const state = members.get(balancerAddress)?.state ?? 'running'
+  return state === 'running' ? null : state
+}
+
 const clock = (minutes: number): string =>
   `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
 
 const roundsOf = ({ state }: App): Round[] => state.events.filter((event) => event.type === 'balancer-round')
 
 function lastRound(app: App): string {
-  const last = roundsOf(app).at(-1)
+  const last = roundsOf(app).findLast(({ skipped }) => skipped === null)
   return last === undefined ? '' : `The last round ended at ${timeText(last.atMs)}.`
 }
 
@@ -116,10 +130,10 @@ function answerOf(explanation: Explanation | undefined): TemplateResult | typeof
 }
 
 function decisions(app: App): TemplateResult {
-  const rows = roundsOf(app)
+  const rows = timelineRowsOf(roundsOf(app))
     .slice(-shownRoundsMax)
     .toReversed()
-    .flatMap((round) => [
+    .flatMap(({ event: round, count, lastAtMs }) => [
       ...round.splits.map((split) =>
         row(round, split.ns, `split ${boundText(split.min)} on ${split.shard}`, 'zone', split.error),
       ),
@@ -133,7 +147,7 @@ function decisions(app: App): TemplateResult {
         ),
       ),
       ...round.blocked.map(({ ns, heaviest, because }) => row(round, ns, `nothing leaves ${heaviest}`, because, null)),
-      ...(round.skipped === null ? [] : [row(round, '', 'skipped', round.skipped, null)]),
+      ...(round.skipped === null ? [] : [row(round, '', `skipped${repeatText(count, lastAtMs)}`, round.skipped, null)]),
     ])
   return html`<section>
     <h2>Last decisions</h2>

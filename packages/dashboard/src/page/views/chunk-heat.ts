@@ -6,6 +6,7 @@ import type { App } from '../app.js'
 import { chunkSizesOf, sizeOfChunk, type ChunkSizes } from '../chunk-sizes.js'
 import { bytesHeatOf, knownHeatOf, type Heat } from '../heat.js'
 import { memo } from '../memo.js'
+import { nowOf } from '../now.js'
 import { counted, percent } from '../text.js'
 import type { ShownChunks } from './history-slider.js'
 
@@ -28,7 +29,8 @@ export function chunkHeat(ns: string, shown: ShownChunks, app: App): ChunkHeat {
   // Shards know the sizes of the present alone, and routers the operations of the last minute.
   if (shown.atMs !== null) return { heat: null, sizes: null }
   if (chosen === 'operations') {
-    const heat = knownHeatOf(ns, shown, app.state.operations)
+    const { state } = app
+    const heat = knownHeatOf(ns, shown, state.operations, nowOf(state))
     return { heat: heat.most === 0 ? null : heat, sizes: null }
   }
   const sizes = chunkSizesOf(ns, app)
@@ -50,21 +52,26 @@ export function heatChoice(app: App): TemplateResult {
   >`
 }
 
-export const hottestText = ({ of, most }: Heat): string =>
-  of === 'operations'
-    ? `the hottest chunk has ${percent(most)} of the operations`
-    : `the largest chunk has ${percent(most)} of the bytes`
+export const hottestText = ({ most, samples }: Heat): string =>
+  samples === null
+    ? `the largest chunk has ${percent(most)} of the bytes`
+    : `the hottest chunk has ${percent(most)} of the operations, by ${counted(samples, 'sample')}`
 
 /** Of one chunk, for a cell of a table. Empty: nothing is known. */
 export function heatText({ heat, sizes, chunks }: HeatOfChunks, place: number): string {
   if (heat === null) return ''
+  if (isWithoutSamples(heat, place)) return 'no sample'
   const share = percent(heat.shares[place]!)
   return sizes === null ? share : `${readableSize(sizeOfChunk(sizes, chunks, place).bytes)} (${share})`
 }
 
+/** The chunk may have had operations, too. */
+const isWithoutSamples = ({ samples, shares }: Heat, place: number): boolean => samples !== null && shares[place] === 0
+
 /** Of the selected chunk. */
 export function heatSentence({ heat, sizes, chunks }: HeatOfChunks, place: number): string {
   if (heat === null) return ''
+  if (isWithoutSamples(heat, place)) return 'None of the sampled operations had its keys.'
   const share = `It has ${percent(heat.shares[place]!)} of the ${heat.of}`
   if (sizes === null) return `${share}.`
   const { documents, bytes } = sizeOfChunk(sizes, chunks, place)

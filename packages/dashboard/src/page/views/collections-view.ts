@@ -100,15 +100,17 @@ function dataOf({ ns, zones }: LiveCollection, app: App): ChunkTableData {
   }
 }
 
-function map(collection: LiveCollection, app: App): TemplateResult {
+/** What keys and clicks on the map do, by the state of this moment. */
+function controlsOf(collection: LiveCollection, app: App) {
   const data = dataOf(collection, app)
-  const { chunks, window, migrations, zones } = data
+  const { chunks, window, selected } = data
   const show = (changed: ChunkWindow | null): void => {
     shownWindow = changed
     app.redraw()
   }
   const middle = (window.from + window.to) / 2
-  const zoomBy = (factor: number, at = middle): void => show(zoom(window, factor, at, chunks.length))
+  const zoomBy = (factor: number, at = selected ?? middle): void => show(zoom(window, factor, at, chunks.length))
+  const panBy = (windows: number): void => show(pan(window, windows, chunks.length))
   const isShown = (place: number): boolean => place >= window.from && place < window.to
   const select = (place: number): void => {
     selectedKey = chunks[place]?.key ?? null
@@ -120,25 +122,34 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     const x = event.clientX - canvas.getBoundingClientRect().left - labelWidth
     return window.from + x / scaleOf(sizeOf(canvas.clientWidth, data), window)
   }
+  const byKey: Readonly<Record<string, () => void>> = {
+    '+': () => zoomBy(0.5),
+    '=': () => zoomBy(0.5),
+    '-': () => zoomBy(2, middle),
+    '0': () => show(null),
+    ArrowLeft: () => select(Math.max(0, (selected ?? window.from) - 1)),
+    ArrowRight: () => select(Math.min(chunks.length - 1, (selected ?? window.from - 1) + 1)),
+    PageUp: () => panBy(-0.8),
+    PageDown: () => panBy(0.8),
+    Home: () => select(0),
+    End: () => select(chunks.length - 1),
+  }
+  return { show, zoomBy, panBy, isShown, select, placeAt, byKey }
+}
+
+function map(collection: LiveCollection, app: App): TemplateResult {
+  const data = dataOf(collection, app)
+  const { chunks, window, migrations, zones } = data
+  // Several keys may arrive before the page is drawn again.
+  const now = () => controlsOf(collection, app)
   const onClick = (event: MouseEvent): void => {
+    const { placeAt, isShown, select } = now()
     const place = Math.floor(placeAt(event))
     // Otherwise it is a label of a lane.
     if (isShown(place)) select(place)
   }
   const onKey = (event: KeyboardEvent): void => {
-    const actions: Readonly<Record<string, () => void>> = {
-      '+': () => zoomBy(0.5, data.selected ?? middle),
-      '=': () => zoomBy(0.5, data.selected ?? middle),
-      '-': () => zoomBy(2),
-      '0': () => show(null),
-      ArrowLeft: () => select(Math.max(0, (data.selected ?? window.from) - 1)),
-      ArrowRight: () => select(Math.min(chunks.length - 1, (data.selected ?? window.from - 1) + 1)),
-      PageUp: () => show(pan(window, -0.8, chunks.length)),
-      PageDown: () => show(pan(window, 0.8, chunks.length)),
-      Home: () => select(0),
-      End: () => select(chunks.length - 1),
-    }
-    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : actions[event.key]
+    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : now().byKey[event.key]
     if (action === undefined) return
     event.preventDefault()
     action()
@@ -147,7 +158,8 @@ function map(collection: LiveCollection, app: App): TemplateResult {
     // Without a modifier the page scrolls.
     if (!event.ctrlKey && !event.shiftKey) return
     event.preventDefault()
-    if (event.shiftKey) show(pan(window, Math.sign(event.deltaY + event.deltaX) * 0.1, chunks.length))
+    const { panBy, zoomBy, placeAt } = now()
+    if (event.shiftKey) panBy(Math.sign(event.deltaY + event.deltaX) * 0.1)
     else zoomBy(event.deltaY < 0 ? 0.7 : 1 / 0.7, placeAt(event))
   }
   const { counts, atMs } = shownChunks(collection.ns, app)
@@ -164,19 +176,13 @@ function map(collection: LiveCollection, app: App): TemplateResult {
   const isAll = window.to - window.from === chunks.length
   return html`<p class="summary" data-chunks=${chunks.length}>${summary}</p>
     <p class="buttons" role="group" aria-label="Zoom">
-      <button type="button" @click=${() => zoomBy(0.5, data.selected ?? middle)}>Zoom in</button>
-      <button type="button" ?disabled=${isAll} @click=${() => zoomBy(2)}>Zoom out</button>
-      <button type="button" ?disabled=${window.from === 0} @click=${() => show(pan(window, -0.5, chunks.length))}>
-        ← Lower keys
-      </button>
-      <button
-        type="button"
-        ?disabled=${window.to === chunks.length}
-        @click=${() => show(pan(window, 0.5, chunks.length))}
-      >
+      <button type="button" @click=${() => now().zoomBy(0.5)}>Zoom in</button>
+      <button type="button" ?disabled=${isAll} @click=${() => now().byKey['-']!()}>Zoom out</button>
+      <button type="button" ?disabled=${window.from === 0} @click=${() => now().panBy(-0.5)}>← Lower keys</button>
+      <button type="button" ?disabled=${window.to === chunks.length} @click=${() => now().panBy(0.5)}>
         Higher keys →
       </button>
-      <button type="button" ?disabled=${isAll} @click=${() => show(null)}>All</button>
+      <button type="button" ?disabled=${isAll} @click=${() => now().show(null)}>All</button>
     </p>
     <figure>
       <canvas
@@ -188,7 +194,10 @@ function map(collection: LiveCollection, app: App): TemplateResult {
         @keydown=${onKey}
         @wheel=${onWheel}
         @click=${onClick}
-        @dblclick=${(event: MouseEvent) => zoomBy(0.5, placeAt(event))}
+        @dblclick=${(event: MouseEvent) => {
+          const { zoomBy, placeAt } = now()
+          zoomBy(0.5, placeAt(event))
+        }}
       ></canvas>
       <figcaption class="ends">
         <span>${edge(chunks, window.from)}</span>

@@ -155,10 +155,11 @@ async function ask(command: string, db: string, app: App): Promise<PageReply | n
 
 function result(shards: readonly string[]): TemplateResult | typeof nothing {
   if (shown === null) return nothing
-  return 'stored' in shown ? documents(shown.stored, shown.of, shards) : query(shown.found, shown.of)
+  return 'stored' in shown ? documents(shown.stored, shown.of, shards) : query(shown.found, shown.of, shards)
 }
 
 function documents(stored: readonly DocumentsOfShard[], of: string, shards: readonly string[]): TemplateResult {
+  const isOfRouters = /^(config|admin)\./.test(of) && stored.every(({ documents: found }) => found.length === 0)
   const hasOrphans = stored.some((each) => each.documents.some(({ isOrphan }) => isOrphan))
   return html`<section aria-label="Documents by shard">
     <h2>Documents by shard: ${of}</h2>
@@ -166,6 +167,11 @@ function documents(stored: readonly DocumentsOfShard[], of: string, shards: read
       Up to ${limit} of each shard, as a direct client of the shard sees
       them.${hasOrphans ? ' ▲ marks orphans: the shard does not own them, and routers do not return them.' : ''}
     </p>
+    ${
+      isOfRouters
+        ? html`<p>Routers read most collections of config and admin from the config server: run it as a query.</p>`
+        : nothing
+    }
     <div class="cards large">${stored.map((each) => shardCard(each, shards))}</div>
   </section>`
 }
@@ -183,7 +189,17 @@ function shardCard(
   </article>`
 }
 
-function query({ plans, explain, documents: rows }: QueryResult, of: string): TemplateResult {
+/** In some clusters the config server is a shard, too. */
+const sentToText = (plans: readonly ShardPlan[], shards: readonly string[]): string =>
+  plans.every(({ shard }) => shard === 'config') && !shards.includes('config')
+    ? 'The query was sent to the config server.'
+    : `The query was sent to ${counted(plans.length, 'shard')}.`
+
+function query(
+  { plans, explain, documents: rows }: QueryResult,
+  of: string,
+  shards: readonly string[],
+): TemplateResult {
   const planRows = (plans ?? []).map(
     (plan) =>
       html`<tr>
@@ -203,8 +219,7 @@ function query({ plans, explain, documents: rows }: QueryResult, of: string): Te
         : plans.length === 0
           ? html`<p>The plan has no shards.</p>`
           : html`<p>
-                The query was sent to ${counted(plans.length, 'shard')}. The view Operations shows the reason, if the
-                query is among its samples.
+                ${sentToText(plans, shards)} The view Operations shows the reason, if the query is among its samples.
               </p>
               ${tableFrame('Plan', ['shard', 'plan', 'keys', 'documents', 'returned', 'ms'], planRows, 'plan')}`
     }

@@ -30,7 +30,7 @@ export const faultsView: View = {
 
 function form(app: App): TemplateResult {
   const { members, shards } = app.state
-  const targets = [...new Set([...members.keys(), ...shards.keys()])].filter((name) => name !== 'balancer').sort()
+  const targets = [...new Set([...members.keys(), ...shards.keys()])].sort()
   const names = new Set(targets)
   const change = (changed: FaultText): void => {
     written = changed

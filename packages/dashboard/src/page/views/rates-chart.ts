@@ -8,7 +8,7 @@ import { lineChart } from '../components/line-chart.js'
 import { tableFrame } from '../components/table-frame.js'
 import { memo } from '../memo.js'
 import { nowOf } from '../now.js'
-import { rateNames, ratesOf, type RateName } from '../operation-sums.js'
+import { meansOf, rateNames, ratesOf, type RateName } from '../operation-sums.js'
 import { rateText } from '../text.js'
 
 const seconds = 120
@@ -24,7 +24,7 @@ const titles: Readonly<Record<RateName, string>> = {
 const knownChart = memo<LineChart>()
 
 export function ratesChart({ state }: App): TemplateResult {
-  const now = present(state)
+  const now = meansOf(state.operations, nowOf(state), { seconds: shownSeconds, sinceMs: state.recordedSinceMs })
   const rows = rateNames.map(
     (name) =>
       html`<tr>
@@ -32,25 +32,21 @@ export function ratesChart({ state }: App): TemplateResult {
         <td data-rate=${name}>${rateText(now[name])}</td>
       </tr>`,
   )
-  const { operations } = state
+  const { operations, recordedSinceMs } = state
   const endSecond = endSecondOf(state)
-  const chart = knownChart([endSecond, operations.at(-1)], () => chartOf(operations, endSecond))
+  const keys = [endSecond, operations.at(-1), recordedSinceMs]
+  const chart = knownChart(keys, () => chartOf(operations, endSecond, recordedSinceMs))
   return html`${lineChart(chart)}
   ${tableFrame('Operations a second', ['kind', `a second, over ${shownSeconds} s`], rows, 'rates')}`
-}
-
-/** Means over the last seconds. */
-function present(state: LiveState): Record<RateName, number> {
-  const rates = ratesOf(state.operations, nowOf(state), shownSeconds)
-  const mean = (name: RateName): number => rates[name].reduce((sum, rate) => sum + rate, 0) / shownSeconds
-  return { targeted: mean('targeted'), multi: mean('multi'), broadcast: mean('broadcast'), failed: mean('failed') }
 }
 
 /** The present second is not over, and with a clock that stands still it may never be. */
 const endSecondOf = (state: LiveState): number =>
   Math.floor(nowOf(state) / 1000) + (state.cluster?.clock === 'manual' ? 1 : 0)
 
-function chartOf(operations: readonly LiveOperations[], endSecond: number): LineChart {
+/** What happened in the second in which the recording began is not all known. */
+function chartOf(operations: readonly LiveOperations[], endSecond: number, recordedSinceMs: number): LineChart {
+  const isKnown = (second: number): boolean => 1000 * second >= recordedSinceMs
   const rates = ratesOf(operations, endSecond * 1000, seconds)
   return {
     ...{ kind: 'lines', title: 'Operations', marks: [], bands: null, hasDots: false },
@@ -58,7 +54,10 @@ function chartOf(operations: readonly LiveOperations[], endSecond: number): Line
     y: { label: 'a second', format: 'number', to: 1 },
     series: rateNames.map((name, tone) => ({
       ...{ name: titles[name], tone: name === 'failed' ? 'bad' : tone },
-      points: Array.from(rates[name], (rate, i) => [1000 * (endSecond - seconds + i), rate] as const),
+      points: rates[name].map((rate, i) => {
+        const second = endSecond - seconds + i
+        return [1000 * second, isKnown(second) ? rate : null] as const
+      }),
     })),
   }
 }

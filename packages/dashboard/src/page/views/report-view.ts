@@ -36,9 +36,11 @@ export const reportView: View = {
 
 async function openFile(file: File, app: App): Promise<void> {
   try {
+    const text = await file.text()
+    if (text.trimStart().startsWith('{')) throw new Error('It is JSON: choose the HTML file of the report.')
     // Such a document runs no scripts.
-    const data = new DOMParser().parseFromString(await file.text(), 'text/html').getElementById(dataElement)
-    if (data === null) throw new Error('The file is not a report: it has no data.')
+    const data = new DOMParser().parseFromString(text, 'text/html').getElementById(dataElement)
+    if (data === null) throw new Error('It is not the HTML file of a report.')
     page = parseReport(data.textContent)
     app.succeed(`${file.name} is shown.`)
   } catch (error) {

@@ -59,6 +59,7 @@ async function run(app: App): Promise<void> {
   } catch (error) {
     return app.fail(`The command ${notJson(error)}`)
   }
+  if (command.replace(/\s/g, '') === '{}') return app.fail('There is no command: choose a helper, or type one.')
   const answer = (await app.run(
     'runCommand',
     { db: 'admin', command },

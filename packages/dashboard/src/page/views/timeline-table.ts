@@ -3,17 +3,17 @@ import { html, type TemplateResult } from 'lit-html'
 import type { StreamedEvent } from '../../stream/deltas.js'
 import { boundText, counted, timeText } from '../text.js'
 
-interface TimelineRow {
-  readonly event: StreamedEvent
+interface TimelineRow<Event extends StreamedEvent> {
+  readonly event: Event
   /** With those after it that say the same. */
   count: number
   lastAtMs: number
 }
 
 /** Rounds of the balancer that were skipped one after another for the same reason are one row. */
-export function timelineRowsOf(events: readonly StreamedEvent[]): TimelineRow[] {
-  const rows: TimelineRow[] = []
-  let lastRound: TimelineRow | undefined
+export function timelineRowsOf<Event extends StreamedEvent>(events: readonly Event[]): TimelineRow<Event>[] {
+  const rows: TimelineRow<Event>[] = []
+  let lastRound: TimelineRow<Event> | undefined
   for (const event of events) {
     if (event.type === 'balancer-round' && lastRound !== undefined && repeats(event, lastRound.event)) {
       lastRound.count++
@@ -30,13 +30,15 @@ export function timelineRowsOf(events: readonly StreamedEvent[]): TimelineRow[] 
 const repeats = ({ skipped }: StreamedEvent & { readonly type: 'balancer-round' }, before: StreamedEvent): boolean =>
   skipped !== null && before.type === 'balancer-round' && before.skipped === skipped
 
-export const timelineRow = ({ event, count, lastAtMs }: TimelineRow): TemplateResult =>
+/** Follows the text of a row. */
+export const repeatText = (count: number, lastAtMs: number): string =>
+  count === 1 ? '' : ` (${counted(count, 'round')}, the last at ${timeText(lastAtMs)})`
+
+export const timelineRow = ({ event, count, lastAtMs }: TimelineRow<StreamedEvent>): TemplateResult =>
   html`<tr>
     <td>${timeText(event.atMs)}</td>
     <td>${event.type}</td>
-    <td class="why">
-      ${sentenceOf(event)}${count === 1 ? '' : ` (${counted(count, 'round')}, the last at ${timeText(lastAtMs)})`}
-    </td>
+    <td class="why">${sentenceOf(event)}${repeatText(count, lastAtMs)}</td>
   </tr>`
 
 function sentenceOf(event: StreamedEvent): string {
