@@ -11,6 +11,8 @@ import { MongoClient, type Collection } from 'mongodb'
 import { ShardedCluster, type ClusterOptions } from 'shardlab'
 import { HostProcesses } from '../live/hosts/host-processes.js'
 import type { BenchResult } from './bench.js'
+import { generatedLoad } from './generators.js'
+import { median, spread } from './interleaved.js'
 
 const rounds = 5
 const measuredMs = 2000
@@ -35,6 +37,7 @@ export async function measure(): Promise<BenchResult> {
     note('bare', await bareMessages(hosts.server))
     note('links', await linkedPackets(hosts.server))
   }
+  const generated = await generatedLoad(rounds)
   const lines = ['find', 'insert'].flatMap((kind) => clientsOfAKind.map((clients) => `${kind} ${clients}`))
   return {
     title: 'nats: a router on one host and a shard on another, relative to threads',
@@ -48,8 +51,13 @@ export async function measure(): Promise<BenchResult> {
         value: ratio(rates.get('links')!, rates.get('bare')!),
       },
       { name: 'these packets', value: `${Math.round(median(rates.get('links')!)).toLocaleString('en')} a second` },
+      { name: 'load: operations of four generators on workers, relative to one', value: spread(generated.ratios) },
+      {
+        name: 'load: operations of one generator',
+        value: `${Math.round(median(generated.perSecond)).toLocaleString('en')} a second`,
+      },
     ],
-    note: `Figures of the emulator, not of MongoDB. Medians of ${rounds} interleaved rounds; clients, nats-server and each host are processes of one machine. Node ${process.version}, ${cpus().length} cores.`,
+    note: `Figures of the emulator, not of MongoDB. Medians of ${rounds} interleaved rounds; clients, nats-server, the cluster and each host, worker and generator are processes of one machine, so that four generators take the cores of the cluster. Node ${process.version}, ${cpus().length} cores.`,
   }
 }
 
@@ -139,8 +147,4 @@ async function inTurns(send: () => void): Promise<void> {
 function ratio(values: readonly number[], base: readonly number[]): string {
   const ratios = values.map((value, i) => value / base[i]!).toSorted((a, b) => a - b)
   return `${median(ratios).toFixed(2)} (${ratios[0]!.toFixed(2)} to ${ratios.at(-1)!.toFixed(2)})`
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }

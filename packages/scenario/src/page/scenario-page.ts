@@ -79,7 +79,7 @@ function operationParts(results: readonly VariantResult[]): ReportPart[] {
   if (rows.length === 0) return []
   const columns = ['', ...results.map(({ name }) => name)].map((name) => `~${name}`)
   return [
-    heading(3, 'Operations at the end'),
+    heading(2, 'Operations at the end'),
     table(
       'Operations at the end',
       columns,

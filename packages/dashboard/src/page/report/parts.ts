@@ -69,19 +69,25 @@ function tilesOf({ tiles }: Tiles): TemplateResult {
   </dl>`
 }
 
+/** Headers have titles. */
+const groupOf = (title: string, columns: number): TemplateResult =>
+  title === ''
+    ? html`<td colspan=${columns}></td>`
+    : html`<th class="group" colspan=${columns} scope="colgroup">${title}</th>`
+
 function tableOf({ label, columns, groups, rows }: Table): TemplateResult {
   const hasTitles = columns.some(({ title }) => title !== '')
   const head = html`${
     groups === undefined
       ? nothing
       : html`<tr>
-          ${groups.map(({ title, columns: count }) => html`<th class="group" colspan=${count} scope="colgroup">${title}</th>`)}
+          ${groups.map(({ title, columns: count }) => groupOf(title, count))}
         </tr>`
   }
   ${
     hasTitles
       ? html`<tr>
-          ${columns.map(({ title, holds }) => html`<th scope="col" class=${holds}>${title}</th>`)}
+          ${columns.map(({ title, holds }) => (title === '' ? html`<td></td>` : html`<th scope="col" class=${holds}>${title}</th>`))}
         </tr>`
       : nothing
   }`
