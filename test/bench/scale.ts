@@ -74,7 +74,7 @@ async function onHosts(shards: number, rows: Rows): Promise<void> {
   }
   const findOnAll = (): Promise<unknown> => collection.findOne({ other: 1 })
   if (shards !== sizes[0]) {
-    // Under load, messages of quiet members share packets, so that a find cannot be told from them.
+    // Under load, messages of quiet members share packets, so the packets of a find are not known.
     const beganMs = performance.now()
     const { messages } = await tap.during(async () => {
       for (let i = 0; i < operations; i++) await findOnAll()
