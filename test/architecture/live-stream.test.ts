@@ -63,7 +63,7 @@ const fault: FieldsOf<LiveFault> = {
 const shard: FieldsOf<LiveShard> = { id: true, draining: true, zones: true }
 const balancer: FieldsOf<LiveBalancer> = { mode: true, activeWindow: true }
 const catalog: FieldsOf<LiveCatalog> = { readAtMs: true, error: true }
-const clock: FieldsOf<LiveClock> = { nowMs: true, speed: true }
+const clock: FieldsOf<LiveClock> = { nowMs: true, speed: true, untilMs: true }
 
 const inner: Readonly<Record<string, Readonly<Record<string, true>>>> = {
   member,

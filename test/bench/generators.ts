@@ -53,7 +53,17 @@ async function worker(url: string): Promise<ChildProcess> {
 async function throughput(uri: string, url: string, generators: number): Promise<number> {
   const { code, stdout, stderr } = await run(process.execPath, [
     ...[bin, 'load', '--uri', uri, '--nats', url, '--generators', String(generators), '--workload', 'c'],
-    ...['--duration', measured, '--warm-up', '1s', '--concurrency', String(concurrency), '--drop', '--no-check', '--json'],
+    ...[
+      '--duration',
+      measured,
+      '--warm-up',
+      '1s',
+      '--concurrency',
+      String(concurrency),
+      '--drop',
+      '--no-check',
+      '--json',
+    ],
   ])
   if (code !== 0) throw new Error(`shardlab load ended with code ${code}: ${stderr}`)
   return (JSON.parse(stdout) as { readonly throughput: number }).throughput

@@ -36,7 +36,9 @@ t.test('the dashboard draws the file of a report, and says why it cannot draw an
     await page.locator('nav a', { hasText: 'Report' }).click()
     const input = page.locator('input[name=report]')
     await input.setInputFiles(other)
-    await page.locator('.notice.bad', { hasText: 'other.html cannot be shown. It is not the HTML file of a report' }).waitFor()
+    await page
+      .locator('.notice.bad', { hasText: 'other.html cannot be shown. It is not the HTML file of a report' })
+      .waitFor()
     await input.setInputFiles(newer)
     await page.locator('.notice.bad', { hasText: 'It has the format 2, and this page draws the format 1' }).waitFor()
     await input.setInputFiles(good)

@@ -28,7 +28,7 @@ const delta: fc.Arbitrary<Delta> = fc.oneof(
       { type: 'shard-removed', id: 'shard01' },
       { type: 'migration-ended', id: 'm' },
       { type: 'catalog', catalog: { readAtMs: 5, error: 'down' } },
-      { type: 'clock', clock: { nowMs: 5, speed: 10 } },
+      { type: 'clock', clock: { nowMs: 5, speed: 10, untilMs: null } },
     ),
   },
   { weight: 1, arbitrary: shard.map((id): Delta => ({ type: 'shard', shard: { id, draining: false, zones: [] } })) },

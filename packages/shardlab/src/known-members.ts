@@ -1,6 +1,6 @@
 import type { LiveMember, NumberedDelta } from '@shardlab/dashboard'
 import { withMoreHosts } from './hosts-of-uri.js'
-import { loginInUri } from './login-of-uri.js'
+import { loginInUri, withLogin } from './login-of-uri.js'
 
 const rolesWithUsers: ReadonlySet<string> = new Set(['mongos', 'config-server'])
 
@@ -10,39 +10,48 @@ const rolesWithUsers: ReadonlySet<string> = new Set(['mongos', 'config-server'])
  * too: it has the users of the cluster.
  */
 export class KnownMembers {
-  readonly routersUri: string
+  readonly #given: string
   readonly #hasLogin: boolean
-  readonly #endpoints = new Map<string, string>()
-  /** States by name. */
-  readonly #routers = new Map<string, LiveMember['state']>()
+  readonly #members: Map<string, LiveMember>
 
-  /** @param uri of routers */
-  constructor(uri: string) {
-    this.routersUri = uri
+  /** @param uri of routers @param members those of other pages */
+  constructor(uri: string, members = new Map<string, LiveMember>()) {
+    this.#given = uri
     this.#hasLogin = loginInUri(uri) !== null
+    this.#members = members
+  }
+
+  /** For a page with its own login: what one page learns, all know. */
+  withLogin(login: Parameters<typeof withLogin>[1]): KnownMembers {
+    return new KnownMembers(withLogin(this.#given, login), this.#members)
   }
 
   note(deltas: readonly NumberedDelta[]): void {
     for (const delta of deltas)
-      if (delta.type === 'member') this.#add(delta.member)
-      else if (delta.type === 'member-removed') {
-        this.#endpoints.delete(delta.address)
-        this.#routers.delete(delta.address)
-      }
+      if (delta.type === 'member') this.#members.set(delta.member.address, delta.member)
+      else if (delta.type === 'member-removed') this.#members.delete(delta.address)
   }
 
   /** The hosts that were given are the first. */
   get uri(): string {
-    return withMoreHosts(this.routersUri, [...this.#endpoints.values()])
+    return this.#uriWith(({ role }) => !this.#hasLogin || rolesWithUsers.has(role))
+  }
+
+  get routersUri(): string {
+    return this.#uriWith(({ role }) => role === 'mongos')
   }
 
   get areRoutersDown(): boolean {
-    return this.#routers.size > 0 && [...this.#routers.values()].every((state) => state !== 'running')
+    const routers = [...this.#members.values()].filter(({ role }) => role === 'mongos')
+    return routers.length > 0 && routers.every(({ state }) => state !== 'running')
   }
 
-  #add({ address, endpoint, role, state }: LiveMember): void {
-    if (role === 'mongos') this.#routers.set(address, state)
-    const isReachable = !endpoint.startsWith(`${address}:`)
-    if (isReachable && (!this.#hasLogin || rolesWithUsers.has(role))) this.#endpoints.set(address, endpoint)
+  #uriWith(isWanted: (member: LiveMember) => boolean): string {
+    const isReachable = ({ address, endpoint }: LiveMember): boolean => !endpoint.startsWith(`${address}:`)
+    const wanted = [...this.#members.values()].filter((member) => isReachable(member) && isWanted(member))
+    return withMoreHosts(
+      this.#given,
+      wanted.map(({ endpoint }) => endpoint),
+    )
   }
 }

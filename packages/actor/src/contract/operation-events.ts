@@ -35,6 +35,7 @@ export interface RoutedEvent {
  */
 export interface OperationsEvent {
   readonly type: 'operations'
+  /** When the last of them ended. */
   readonly atMs: number
   readonly mongos: Address
   /** When the first of them ended. */

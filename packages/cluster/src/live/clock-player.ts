@@ -1,33 +1,61 @@
 import { OptionError } from '../option-error.js'
 
+/** How the clock moves now; it stands still when both are null. */
+export interface ClockMotion {
+  /** Seconds of the cluster in one of reality. */
+  readonly speed: number | null
+  /** When a step ends; null: there is none. */
+  readonly untilMs: number | null
+}
+
 interface ClockWatchers {
   /** A page is open. */
   readonly isWatched: boolean
-  /** @param speed null: the clock stands still */
-  clockChanged(speed: number | null): void
+  clockChanged(motion: ClockMotion): void
+}
+
+interface MovedClock {
+  now(): number
+  /** @throws OptionError the clock is not manual, or the time is wrong */
+  advance(duration: number): Promise<void>
 }
 
 const tickMs = 250
 const speedMax = 86_400
+/** A longer step has parts, so that pages show its progress and can stop it. */
+const partMs = 60_000
+const partsMax = 1000
 
 /** Moves a manual clock for all pages together, while one of them is open. */
 export class ClockPlayer {
   readonly #watchers: ClockWatchers
-  readonly #move: (durationMs: number) => Promise<void>
+  readonly #clock: MovedClock
   #speed: number | null = null
+  #untilMs: number | null = null
   #timer: NodeJS.Timeout | null = null
   #isMoving = false
 
-  /** @param move advances the clock. @throws OptionError the clock is not manual */
-  constructor(watchers: ClockWatchers, move: (durationMs: number) => Promise<void>) {
+  constructor(watchers: ClockWatchers, clock: MovedClock) {
     this.#watchers = watchers
-    this.#move = move
+    this.#clock = clock
   }
 
-  /** @throws OptionError */
+  /**
+   * Resolves when the time is reached, or a page has stopped the clock.
+   * @throws OptionError
+   */
   async advance(durationMs: number): Promise<void> {
-    await this.#move(durationMs)
-    this.#watchers.clockChanged(this.#speed)
+    if (this.#untilMs !== null) throw new OptionError('the clock is moving: stop it first.')
+    const untilMs = this.#clock.now() + durationMs
+    const mostMs = Math.max(partMs, durationMs / partsMax)
+    if (durationMs > mostMs) this.#untilMs = untilMs
+    try {
+      do await this.#move(Math.min(untilMs - this.#clock.now(), mostMs))
+      while (this.#untilMs !== null && this.#clock.now() < untilMs)
+    } finally {
+      this.#untilMs = null
+      this.#notify()
+    }
   }
 
   /**
@@ -40,7 +68,7 @@ export class ClockPlayer {
     this.#stop()
     this.#speed = speed
     try {
-      await this.advance(0)
+      await this.#move(0)
     } catch (error) {
       // The clock is real.
       this.#stop()
@@ -50,11 +78,21 @@ export class ClockPlayer {
     this.#timer = setInterval(() => void this.#tick(speed), tickMs).unref()
   }
 
+  async #move(durationMs: number): Promise<void> {
+    await this.#clock.advance(durationMs)
+    this.#notify()
+  }
+
+  #notify(): void {
+    this.#watchers.clockChanged({ speed: this.#speed, untilMs: this.#untilMs })
+  }
+
   #stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
     this.#speed = null
-    this.#watchers.clockChanged(null)
+    this.#untilMs = null
+    this.#notify()
   }
 
   /** A move that takes longer than a tick delays the next one. */
@@ -63,7 +101,7 @@ export class ClockPlayer {
     if (!this.#watchers.isWatched) return this.#stop()
     this.#isMoving = true
     try {
-      await this.advance(tickMs * speed)
+      await this.#move(tickMs * speed)
     } catch {
       // The cluster has been stopped.
       this.#stop()

@@ -50,7 +50,10 @@ async function exposureOf({ auth, tls, host, announcedHost, nats }: ResolvedOpti
 
 function targetOf(cluster: ShownCluster, recorder: LiveRecorder): DashboardTarget {
   const { runtime, options } = cluster
-  const player = new ClockPlayer(recorder, (durationMs) => manualRuntime(runtime, options).advance(durationMs))
+  const player = new ClockPlayer(recorder, {
+    now: () => runtime.now(),
+    advance: (durationMs) => manualRuntime(runtime, options).advance(durationMs),
+  })
   return {
     ...{ faultForms, needsLogin: options.auth },
     async enter(login) {

@@ -18,6 +18,7 @@ import {
 import type { Runtime } from '@shardlab/runtime'
 import type { Faults } from '../faults/faults.js'
 import { changesState } from './changes-state.js'
+import type { ClockMotion } from './clock-player.js'
 import { LiveCatalogReader } from './live-catalog.js'
 import { LiveMembers } from './live-members.js'
 import { newId } from '../new-id.js'
@@ -69,7 +70,7 @@ export class LiveRecorder {
   readonly #cluster: RecordedCluster
   readonly #readers: Readers
   #recording: Recording | null = null
-  #clockSpeed: number | null = null
+  #clockMotion: ClockMotion = { speed: null, untilMs: null }
   #isClosed = false
 
   constructor(cluster: RecordedCluster, limits: Pick<ReadersOptions, 'queueMax' | 'leaseMs'> = {}) {
@@ -92,7 +93,7 @@ export class LiveRecorder {
     do {
       recording = this.#recording ??= new Recording(this.#cluster, (delta) => this.#readers.push(delta))
       await recording.look()
-      recording.noteClock(this.#clockSpeed)
+      recording.noteClock(this.#clockMotion)
       if (this.#isClosed) throw new OptionError('the cluster has been stopped.')
       // During the wait the last reader may have closed.
     } while (recording !== this.#recording)
@@ -104,9 +105,9 @@ export class LiveRecorder {
   }
 
   /** A page moves or plays the manual clock. */
-  clockChanged(speed: number | null): void {
-    this.#clockSpeed = speed
-    this.#recording?.noteClock(speed)
+  clockChanged(motion: ClockMotion): void {
+    this.#clockMotion = motion
+    this.#recording?.noteClock(motion)
   }
 
   /** As `Readers.next`. */
@@ -199,9 +200,9 @@ class Recording {
     void this.look()
   }
 
-  noteClock(speed: number | null): void {
+  noteClock(motion: ClockMotion): void {
     if (this.state.cluster?.clock !== 'manual') return
-    this.#add({ type: 'clock', clock: { nowMs: this.#cluster.runtime.now(), speed } })
+    this.#add({ type: 'clock', clock: { nowMs: this.#cluster.runtime.now(), ...motion } })
   }
 
   #lookAfter(ms: number): void {

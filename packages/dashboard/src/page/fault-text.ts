@@ -5,11 +5,15 @@ const placeholders: ReadonlySet<string> = new Set(['shard01', 'shard02', 'mongos
 
 /** A form shows its optional parts in brackets, which are no part of a fault. */
 const optionalPart = / ?\[([^\]]*)\]/g
+/** Where what can follow any fault begins. */
+const suffix = / (one way|only|first|with probability|seed|after|for)\b.*$/
 /** An optional part that names a member, such as `on shard01`. */
 const optionalTarget = /^(on|from) \w+$/
 
 export interface FaultText {
   readonly text: string
+  /** The chosen one, with its optional parts. */
+  readonly form: string
   /** Of the chosen form. */
   readonly optionalParts: readonly string[]
   /** Words of the form itself, such as `config` in `config unavailable`. */
@@ -18,13 +22,13 @@ export interface FaultText {
   readonly next: number
 }
 
-export const noFault: FaultText = { text: '', optionalParts: [], formWords: new Set(), next: 0 }
+export const noFault: FaultText = { text: '', form: '', optionalParts: [], formWords: new Set(), next: 0 }
 
 export function fromForm(form: string): FaultText {
   const optionalParts = [...form.matchAll(optionalPart)].map(([, part]) => part!)
   const text = form.replace(optionalPart, '')
   const formWords = new Set(wordsIn(text).filter((word) => !placeholders.has(word)))
-  return { text, optionalParts, formWords, next: 0 }
+  return { text, form, optionalParts, formWords, next: 0 }
 }
 
 /** The text and, alternating, the names in it. */
@@ -45,20 +49,30 @@ function targetsIn({ text, optionalParts, formWords, next }: FaultText, names: R
   const words = wordsIn(text)
   const isTarget = (word: string): boolean => placeholders.has(word) || (names.has(word) && !formWords.has(word))
   const places = words.flatMap((word, place) => (isTarget(word) ? [place] : []))
-  const addable = optionalParts.find((part) => optionalTarget.test(part) && !words.includes(part.split(' ')[0]!))
+  const addable = optionalParts.find((part) => optionalTarget.test(part) && !words.includes(wordOf(part)))
   const choices = places.length + (addable === undefined ? 0 : 1)
   return { words, places, addable, place: choices === 0 ? undefined : places[next % choices] }
 }
 
-/** The word that a click on a target replaces; null: it adds a part; undefined: nothing. */
-export function replacedBy(fault: FaultText, names: ReadonlySet<string>): string | null | undefined {
+/** What the next click on a target does, as a sentence; undefined: nothing. */
+export function effectOfClick(fault: FaultText, names: ReadonlySet<string>): string | undefined {
   const { words, addable, place } = targetsIn(fault, names)
-  if (place !== undefined) return words[place]!
-  return addable === undefined ? undefined : null
+  if (place !== undefined) return `The next click replaces ${words[place]!}.`
+  return addable === undefined ? undefined : `The next click adds “${wordOf(addable)} …”.`
 }
+
+/** Such as `from`. */
+const wordOf = (part: string): string => part.split(' ')[0]!
 
 export function withTarget(fault: FaultText, name: string, names: ReadonlySet<string>): FaultText {
   const { words, places, addable, place } = targetsIn(fault, names)
+  const present = places.find((each) => words[each] === name)
+  // No link has the same member at both ends.
+  if (present !== undefined && places.length > 1)
+    return { ...fault, next: places.findIndex((each) => each !== present) }
   if (place !== undefined) return { ...fault, text: words.with(place, name).join(''), next: places.indexOf(place) + 1 }
-  return addable === undefined ? fault : { ...fault, text: `${fault.text} ${addable.split(' ')[0]!} ${name}`, next: 0 }
+  if (addable === undefined || present !== undefined) return fault
+  const { text } = fault
+  const [rest = ''] = suffix.exec(text) ?? []
+  return { ...fault, text: `${text.slice(0, text.length - rest.length)} ${wordOf(addable)} ${name}${rest}`, next: 0 }
 }

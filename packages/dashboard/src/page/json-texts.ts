@@ -1,20 +1,21 @@
 /** Strings, which are kept, or names before a colon. */
 const stringOrName = /"(?:[^"\\]|\\.)*"|([A-Za-z_$][\w.$]*)(\s*:)/g
 
-/** JSON as people type it: names may be without quotes. @returns strict JSON @throws SyntaxError */
+/** A document as people type it: names may be without quotes. @returns JSON @throws SyntaxError */
 export function strictJson(text: string): string {
   const given = text.trim() === '' ? '{}' : text
   const strict = given.replace(stringOrName, (all, name: string | undefined, colon: string) =>
     name === undefined ? all : `"${name}"${colon}`,
   )
   JSON.parse(strict)
+  if (!strict.trimStart().startsWith('{')) throw new SyntaxError('not a document')
   return strict
 }
 
 /** How a sentence ends about a text that `strictJson` refuses. @throws any other error */
 export function notJson(error: unknown): string {
   if (!(error instanceof SyntaxError)) throw error
-  return 'is not JSON: texts need double quotes, and values are written as {"$oid": "…"}, {"$date": "…"}, {"$regex": "…"} or {"$numberDouble": "NaN"}.'
+  return 'is not a document as JSON: texts need double quotes, and values are written as {"$oid": "…"}, {"$date": "…"}, {"$regex": "…"} or {"$numberDouble": "NaN"}.'
 }
 
 const bidiControls = /[\u202a-\u202e\u2066-\u2069]/g

@@ -125,6 +125,8 @@ export interface LiveClock {
   readonly nowMs: number
   /** Seconds of the cluster in one of reality, while pages play it; null: it stands still. */
   readonly speed: number | null
+  /** When a step ends; null: there is none. */
+  readonly untilMs: number | null
 }
 
 export type Delta =

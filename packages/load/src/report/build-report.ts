@@ -164,7 +164,7 @@ function sharesOf({ placement, results, counters }: MeasuredParts): Record<strin
       id,
       {
         operations: operations[i]!,
-        share: total === 0 ? 0 : Math.round((operations[i]! / total) * 10000) / 10000,
+        share: total === 0 ? 0 : Math.round((operations[i]! / total) * 1e6) / 1e6,
         chunks: placement.owners.filter((owner) => owner === i).length,
         latencyUs: latencyOfShard(i),
         opcounters: risenBy(counters.before.get(id), counters.after.get(id)),

@@ -24,6 +24,7 @@ export class OperationSums {
   #noted = 0
   #random: Random | null = null
   #fromMs = 0
+  #lastMs = 0
   #emittedAtMs = -Infinity
   #isTimerSet = false
 
@@ -59,12 +60,11 @@ export class OperationSums {
 
   #emit(): void {
     const { context } = this.#host
-    const atMs = context.steadyNow()
     context.emit({
-      ...{ type: 'operations', atMs, mongos: context.address, fromMs: this.#fromMs },
+      ...{ type: 'operations', atMs: this.#lastMs, mongos: context.address, fromMs: this.#fromMs },
       ...{ shapes: [...this.#sums.values()], shards: [...this.#shards], samples: this.#samples },
     })
-    this.#emittedAtMs = atMs
+    this.#emittedAtMs = context.steadyNow()
     this.#sums.clear()
     this.#shards.clear()
     this.#samples = []
@@ -89,7 +89,8 @@ export class OperationSums {
     const to = noted === null ? null : noted.target
     const { context } = this.#host
     const durationMs = context.steadyNow() - operation.startedSteadyMs
-    if (this.#sums.size === 0) this.#fromMs = context.steadyNow()
+    this.#lastMs = context.steadyNow()
+    if (this.#sums.size === 0) this.#fromMs = this.#lastMs
     for (const shard of to?.shards ?? []) this.#shards.set(shard, (this.#shards.get(shard) ?? 0) + 1)
     const shape = shapeOf(invocation)
     const kind = to?.kind ?? null

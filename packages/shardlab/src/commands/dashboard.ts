@@ -7,7 +7,6 @@ import { AdminConnection, replyFrom, runCommand } from '../admin-client.js'
 import { LoginNeededError } from '../connect-error.js'
 import { withoutSecrets } from '../hosts-of-uri.js'
 import { KnownMembers } from '../known-members.js'
-import { withLogin } from '../login-of-uri.js'
 import { untilSignal } from '../signals.js'
 import type { DashboardOptions } from './dashboard-options.js'
 
@@ -40,7 +39,7 @@ async function targetAt(uri: string): Promise<DashboardTarget> {
   return {
     ...{ faultForms, needsLogin },
     async enter(login) {
-      const members = login === null ? known : new KnownMembers(withLogin(uri, login))
+      const members = login === null ? known : known.withLogin(login)
       await replyFrom(members.uri, { shardlab: 'list' })
       return accessBy(members)
     },

@@ -61,7 +61,9 @@ function status(app: App): TemplateResult {
     </p>
     <p class="buttons">
       <button type="button" @click=${toggle}>${isOn ? 'Stop it' : 'Start it'}</button>
-      <button type="button" class="main" @click=${() => void runRound(app)}>Run a round</button>
+      <button type="button" class="main" ?disabled=${down !== null} @click=${() => void runRound(app)}>
+        Run a round
+      </button>
     </p>
   </section>`
 }
@@ -88,6 +90,7 @@ async function runRound(app: App): Promise<void> {
 
 function questions(app: App): TemplateResult {
   const names = [...app.state.collections.values()].filter(({ unsplittable }) => !unsplittable).map(({ ns }) => ns)
+  const isDown = stateIfDown(app) !== null
   return html`<section>
     <h2>Why is it not balanced?</h2>
     ${names.length === 0 ? html`<p>${noCollection(app.state)}</p>` : nothing}
@@ -95,7 +98,9 @@ function questions(app: App): TemplateResult {
       ${names.toSorted().map(
         (ns) =>
           html`<li>
-            <button type="button" aria-label="Explain ${ns}" @click=${() => void explain(ns, app)}>Explain</button>
+            <button type="button" ?disabled=${isDown} aria-label="Explain ${ns}" @click=${() => void explain(ns, app)}>
+              Explain
+            </button>
             <strong>${ns}</strong> ${answerOf(explanations.get(ns))}
           </li>`,
       )}

@@ -6,8 +6,8 @@ export interface ChunkWindow {
   readonly to: number
 }
 
-/** The map has this many chunks at least, or all. */
-const leastChunks = 4
+/** The map has this many chunks at least. */
+const leastChunks = 1
 
 export const allOf = (count: number): ChunkWindow => ({ from: 0, to: count })
 

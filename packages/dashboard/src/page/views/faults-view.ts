@@ -3,7 +3,7 @@ import type { TimelineLane } from '@shardlab/report'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { LiveFault } from '../../stream/deltas.js'
 import type { App, View } from '../app.js'
-import { fromForm, noFault, replacedBy, withTarget, type FaultText } from '../fault-text.js'
+import { effectOfClick, fromForm, noFault, withTarget, type FaultText } from '../fault-text.js'
 import { memo } from '../memo.js'
 import { nowOf } from '../now.js'
 import { counted, timeText } from '../text.js'
@@ -25,10 +25,10 @@ export const faultsView: View = {
   title: 'Faults',
   draw: (app) =>
     html`<h1>Faults</h1>
-      ${form(app)} ${active(app)} ${timeline(app)}`,
+      ${applyForm(app)} ${active(app)} ${timeline(app)}`,
 }
 
-function form(app: App): TemplateResult {
+function applyForm(app: App): TemplateResult {
   const { members, shards } = app.state
   const targets = [...new Set([...members.keys(), ...shards.keys()])].sort()
   const names = new Set(targets)
@@ -36,8 +36,8 @@ function form(app: App): TemplateResult {
     written = changed
     app.redraw()
   }
-  const { text, optionalParts } = written
-  const replaced = replacedBy(written, names)
+  const { text, form, optionalParts } = written
+  const effect = effectOfClick(written, names)
   const apply = (event: Event): void => {
     event.preventDefault()
     // The text may be newer than the page.
@@ -51,8 +51,8 @@ function form(app: App): TemplateResult {
         <label
           >Fault
           <select name="form" @change=${(event: Event) => change(fromForm((event.target as HTMLSelectElement).value))}>
-            <option value="" ?selected=${text === ''}>choose a form…</option>
-            ${app.faultForms.map((each) => html`<option value=${each}>${each}</option>`)}
+            <option value="" .selected=${form === ''}>choose a form…</option>
+            ${app.faultForms.map((each) => html`<option value=${each} .selected=${each === form}>${each}</option>`)}
           </select></label
         >
       </p>
@@ -61,13 +61,13 @@ function form(app: App): TemplateResult {
           (name) =>
             html`<button
               type="button"
-              ?disabled=${replaced === undefined}
+              ?disabled=${effect === undefined}
               @click=${() => change(withTarget(written, name, names))}
             >
               ${name}
             </button>`,
         )}
-        ${typeof replaced === 'string' ? html`<span class="soft">The next click replaces ${replaced}.</span>` : nothing}
+        ${effect === undefined ? nothing : html`<span class="soft">${effect}</span>`}
       </p>
       <p>
         <label

@@ -77,7 +77,7 @@ export function historySlider(ns: string, app: App): TemplateResult | typeof not
         min="0"
         max=${times.length}
         .value=${String(count)}
-        aria-valuetext="${text}, after ${counted(count, 'change')}"
+        aria-valuetext="${text}, after ${counted(count, 'step')}"
         @input=${move}
     /></label>
     <strong class=${isPast ? 'warn' : ''}>${text}</strong>

@@ -92,13 +92,13 @@ function recent(app: App): TemplateResult {
     ${tableOrText(
       noneSinceOpened,
       'Recent operations',
-      ['time (UTC)', 'operation', 'kind', 'shards', 'ms', 'result', 'reason'],
+      ['ended (UTC)', 'operation', 'kind', 'shards', 'ms', 'result', 'reason'],
       rows,
       'operations',
     )}
     <p class="soft">
-      The first ten operations of each router in each half second. Both tables do not change while you point at them or
-      move through them with the keyboard.
+      Up to ten operations of each router in each half second, chosen at random, with the time at which they ended. Both
+      tables do not change while you point at them or move through them with the keyboard.
     </p>
   </section>`
 }

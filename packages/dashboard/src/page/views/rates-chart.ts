@@ -21,10 +21,16 @@ const titles: Readonly<Record<RateName, string>> = {
   failed: 'failed',
 }
 
+/** Routers report twice a second. */
+const deliveredAfterMs = 500
+
 const knownChart = memo<LineChart>()
 
 export function ratesChart({ state }: App): TemplateResult {
-  const now = meansOf(state.operations, nowOf(state), { seconds: shownSeconds, sinceMs: state.recordedSinceMs })
+  const now = meansOf(state.operations, nowOf(state) - deliveredAfterMs, {
+    seconds: shownSeconds,
+    sinceMs: state.recordedSinceMs,
+  })
   const rows = rateNames.map(
     (name) =>
       html`<tr>

@@ -16,7 +16,8 @@ export function timelineRowsOf<Event extends StreamedEvent>(events: readonly Eve
   let lastRound: TimelineRow<Event> | undefined
   for (const event of events) {
     if (event.type === 'balancer-round' && lastRound !== undefined && repeats(event, lastRound.event)) {
-      lastRound.count++
+      // The state keeps the last of several rounds that changed nothing.
+      lastRound.count = Math.max(lastRound.count + 1, event.round - roundOf(lastRound.event) + 1)
       lastRound.lastAtMs = event.atMs
       continue
     }
@@ -26,6 +27,8 @@ export function timelineRowsOf<Event extends StreamedEvent>(events: readonly Eve
   }
   return rows
 }
+
+const roundOf = (event: StreamedEvent): number => (event.type === 'balancer-round' ? event.round : 0)
 
 const repeats = ({ skipped }: StreamedEvent & { readonly type: 'balancer-round' }, before: StreamedEvent): boolean =>
   skipped !== null && before.type === 'balancer-round' && before.skipped === skipped
