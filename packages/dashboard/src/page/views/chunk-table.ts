@@ -1,6 +1,6 @@
 /** The chunks of a map as texts. */
 import { html, nothing, type TemplateResult } from 'lit-html'
-import type { LiveChunk } from '../../stream/deltas.js'
+import type { LiveChunk, LiveZone } from '../../stream/deltas.js'
 import type { App } from '../app.js'
 import { boundText, whole } from '../text.js'
 import type { ChunkMapData } from './chunk-canvas.js'
@@ -23,9 +23,13 @@ function zonesOf({ chunks, zones }: ChunkMapData, place: number): string {
   const end = chunks[place + 1]?.key
   return zones
     .filter(({ fromKey, toKey }) => toKey > key && (end === undefined || fromKey < end))
-    .map(({ zone }) => zone)
+    .map((zone) => (isWithin(zone, key, end) ? zone.zone : `${zone.zone} in part`))
     .join(', ')
 }
+
+/** @param end undefined: MaxKey */
+const isWithin = ({ fromKey, toKey, max }: LiveZone, key: string, end: string | undefined): boolean =>
+  fromKey <= key && (end === undefined ? max.includes('{"$maxKey":1}') : end <= toKey)
 
 /** Also without a selection, because screen readers read changes of elements that are there. */
 export function chunkDetails(data: ChunkTableData): TemplateResult {

@@ -102,10 +102,27 @@ function memberItem(member: LiveMember, app: App): TemplateResult {
 function shownState({ address, state, setState }: LiveMember, { faults }: LiveState): [string, string, string] {
   if (state === 'crashed' || state === 'stopped') return ['✕', 'bad', state]
   const hit = faults.filter((fault) => fault.state === 'active' && fault.members.includes(address))
-  const verbs = hit.map(({ verb }) => verb.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
+  const verbs = hit.map(({ verb }) => effects[verb] ?? verb)
   if (hit.length > 0)
     return ['▲', 'warn', [...(setState === null ? [] : [setState.toLowerCase()]), ...verbs].join(', ')]
   return setState === 'PRIMARY' ? ['★', 'fine', 'primary'] : ['●', 'fine', (setState ?? state).toLowerCase()]
+}
+
+/** What a fault makes of a member, by verb. */
+const effects: Readonly<Record<string, string>> = {
+  pause: 'paused',
+  slow: 'slow',
+  slowDisk: 'slow disk',
+  fullDisk: 'full disk',
+  skewClock: 'clock is wrong',
+  jumpClock: 'clock is wrong',
+  freezeRoutes: 'routes are frozen',
+  stallRangeDeleter: 'range deleter stands still',
+  delayReplication: 'replication is late',
+  shrinkOplog: 'small oplog',
+  hold: 'held at a step',
+  partition: 'partitioned',
+  refuse: 'refuses connections',
 }
 
 function buttons({ address, state }: LiveMember, app: App): TemplateResult {
