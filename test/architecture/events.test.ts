@@ -24,7 +24,7 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
     bounds: true,
     durationMs: true,
   },
-  operations: { mongos: true, fromMs: true, shapes: true, shards: true, samples: true },
+  operations: { mongos: true, fromMs: true, shapes: true, shards: true, chunks: true, samples: true },
   catalog: { change: true, ns: true },
   split: { ns: true, shard: true, min: true, max: true, points: true },
   merge: { ns: true, shard: true, min: true, max: true, chunks: true },

@@ -3,17 +3,10 @@
  * (`CHROMIUM`, default /usr/bin/chromium), and the cost for clients of a cluster with a page open.
  */
 import { cpus } from 'node:os'
+import type { OperationsEvent, RoutedOperation } from '@shardlab/actor'
 import { MongoClient } from 'mongodb'
 import { chromium, type Browser, type Page } from 'playwright-core'
-import {
-  chunkDeltas,
-  LiveState,
-  Readers,
-  type Delta,
-  type LiveChunk,
-  type LiveOperation,
-  type LiveOperations,
-} from '@shardlab/dashboard'
+import { chunkDeltas, LiveState, Readers, type Delta, type LiveChunk } from '@shardlab/dashboard'
 import { openDashboard, type DashboardTarget } from '@shardlab/dashboard/server'
 import { up } from '../support/up.js'
 import type { BenchResult } from './bench.js'
@@ -117,10 +110,10 @@ async function framesOfLarge(
 }
 
 /** Half a second of a router. */
-function operationsOf(mongos: string): LiveOperations {
+function operationsOf(mongos: string): OperationsEvent {
   const atMs = Date.now()
-  const samples = Array.from({ length: 10 }, (_, i): LiveOperation => {
-    const { key, shard } = chunkAt(Math.floor(Math.random() * chunkCount))
+  const samples = Array.from({ length: 10 }, (_, i): RoutedOperation => {
+    const { shard } = chunkAt(Math.floor(Math.random() * chunkCount))
     const bound = [`{"a":${i}}`, `{"a":${i}}`] as const
     return {
       ...{
@@ -134,14 +127,17 @@ function operationsOf(mongos: string): LiveOperations {
         shape: `{"f${i}":"?number"}`,
       },
       ...{ kind: 'targeted', shards: [shard], chunks: 1, bounds: [bound], durationMs: i, staleReplies: 0, error: null },
-      keys: [[key, key]],
     }
   })
   const shapes = Array.from({ length: 100 }, (_, i) => ({
     ...({ ns, command: 'find', shape: `{"f${i}":"?number"}`, kind: 'targeted', failed: 0, durationMs: 10 } as const),
     ...{ operations: reportedPerSecond / (2 * routers * 100), slowest: samples[i % samples.length]! },
   }))
-  return { type: 'operations', atMs, fromMs: atMs - 500, mongos, shapes, shards: [], samples }
+  const chunks = Array.from({ length: reportedPerSecond / (2 * routers) }, () => {
+    const { key } = chunkAt(Math.floor(Math.random() * chunkCount))
+    return [ns, key, key, 1] as const
+  })
+  return { type: 'operations', atMs, fromMs: atMs - 500, mongos, shapes, shards: [], chunks, samples }
 }
 
 const chunkAt = (place: number): LiveChunk => ({

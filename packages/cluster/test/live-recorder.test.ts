@@ -102,7 +102,7 @@ t.test('operations are watched while there is a reader', async (t) => {
   }
   cluster.emit(operations as never)
   const { deltas } = await cluster.recorder.next(reader, 0, 0)
-  t.match(deltas.at(-1), { type: 'operations', operations: { ...operations, samples: [{ opId: 7, keys: [] }] } })
+  t.match(deltas.at(-1), { type: 'operations', operations })
   cluster.recorder.close(reader)
   t.notOk(cluster.watched.includes('operations'))
 })

@@ -49,7 +49,16 @@ const delta: fc.Arbitrary<Delta> = fc.oneof(
 const limitAt = (atMs: number) => ({ type: 'limit', atMs, member: 'shard01', limit: 'l', value: 1 }) as const
 
 const operationsAt = (atMs: number) =>
-  ({ type: 'operations', atMs, fromMs: atMs, mongos: 'mongos01', shapes: [], shards: [], samples: [] }) as const
+  ({
+    type: 'operations',
+    atMs,
+    fromMs: atMs,
+    mongos: 'mongos01',
+    shapes: [],
+    shards: [],
+    chunks: [],
+    samples: [],
+  }) as const
 
 function contentOf(state: LiveState): unknown {
   const { cluster, members, shards, collections, migrations, faults, balancer, catalog, clock, events, operations } =

@@ -14,7 +14,7 @@ function shape(fields: Partial<OperationShape>): OperationShape {
 }
 
 function event(fromMs: number, atMs: number, shapes: readonly OperationShape[]): OperationsEvent {
-  return { type: 'operations', fromMs, atMs, mongos: 'mongos01', shapes, shards: [], samples: [] }
+  return { type: 'operations', fromMs, atMs, mongos: 'mongos01', shapes, shards: [], chunks: [], samples: [] }
 }
 
 t.test('operations are spread over the seconds in which they ran', async (t) => {

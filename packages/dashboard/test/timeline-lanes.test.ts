@@ -1,5 +1,6 @@
+import type { OperationsEvent } from '@shardlab/actor'
 import t from 'tap'
-import type { LiveOperations, StreamedEvent } from '../src/index.js'
+import type { StreamedEvent } from '../src/index.js'
 import { errorLaneOf, lanesOf } from '../src/page/views/timeline-lanes.js'
 
 const migration = (atMs: number, id: string, stage: 'started' | 'cloned' | 'committed' | 'aborted'): StreamedEvent => ({
@@ -50,7 +51,7 @@ t.test('events without a beginning in the history make no bar, and elections are
 
 t.test('failed operations are bars of their seconds, as high as their rate', async (t) => {
   const event = (fromMs: number, atMs: number, failed: number) =>
-    ({ fromMs, atMs, shapes: [{ kind: 'targeted', operations: 9, failed }] }) as unknown as LiveOperations
+    ({ fromMs, atMs, shapes: [{ kind: 'targeted', operations: 9, failed }] }) as unknown as OperationsEvent
   const second = { tone: 'bad' as const }
   t.strictSame(errorLaneOf([event(200_000, 200_500, 4), event(201_000, 203_000, 4)], 204_000), {
     name: 'errors',

@@ -154,6 +154,25 @@ t.test('operations count when they end', async (t) => {
   t.equal(only!.fromMs, only!.atMs)
 })
 
+t.test('operations are counted by chunk, whatever their number', async (t) => {
+  const cluster = watchedCluster()
+  await cluster.run({ find: 'c', filter: { x: 5 } })
+  for (let i = 0; i < 300; i++) await cluster.run({ find: 'c', filter: { x: i % 3 === 0 ? 5 : 150 } })
+  await cluster.run({ insert: 'c', documents: [{ x: 5 }, { x: 6 }, { x: 150 }, { x: 61 }] })
+  await cluster.run({ find: 'c', filter: { x: { $gte: 5, $lte: 150 } } })
+  await cluster.run({ find: 'c' })
+  await cluster.world.fire(cluster.mongos, 'operations')
+  const [first, second] = sums(cluster)
+  const [[, low]] = first!.chunks as [[string, string, string, number]]
+  t.strictSame(first!.chunks, [['test.c', low, low, 1]])
+  const high = second!.chunks.map(([, from]) => from).find((from) => from > low)!
+  t.strictSame(second!.chunks.toSorted(), [
+    ['test.c', low, low, 100.75],
+    ['test.c', low, high, 1],
+    ['test.c', high, high, 200.25],
+  ])
+})
+
 t.test('each operation has the same chance to be a sample', async (t) => {
   const cluster = watchedCluster()
   await cluster.run({ find: 'c', filter: { x: 0 } })

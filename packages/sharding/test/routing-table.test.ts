@@ -248,8 +248,11 @@ t.test('random splits, merges and moves agree with a plain array, and older tabl
         const found = table.shardsInRanges(sorted)
         equal(found.shards.join(), [...new Set(touched.map((chunk) => chunk.shard))].sort().join(), 'shardsInRanges')
         equal(found.chunks, touched.length, 'chunks of the ranges')
-        for (const [low] of ranges)
-          equal(table.shardOf(low), oracle.chunks.findLast((chunk) => chunk.min <= low)!.shard, 'shardOf')
+        for (const [low] of ranges) {
+          const own = oracle.chunks.findLast((chunk) => chunk.min <= low)!
+          equal(table.shardOf(low), own.shard, 'shardOf')
+          equal(table.lowerBoundOf(low), own.min, 'lowerBoundOf')
+        }
       },
     ),
     150,

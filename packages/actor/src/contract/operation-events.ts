@@ -44,9 +44,17 @@ export interface OperationsEvent {
   readonly shapes: readonly OperationShape[]
   /** How many operations each shard was asked for. */
   readonly shards: readonly (readonly [shard: string, operations: number])[]
+  /**
+   * Operations by the chunks that their bounds hit, up to 500; broadcasts do not count. `first` and
+   * `last` are lower bounds of chunks: KeyStrings as hexadecimal digits. An operation with several
+   * bounds counts for each of them in equal parts.
+   */
+  readonly chunks: readonly OperationsOfChunks[]
   /** At most ten, chosen at random. */
   readonly samples: readonly RoutedOperation[]
 }
+
+export type OperationsOfChunks = readonly [ns: string, first: string, last: string, operations: number]
 
 /** Operations with the same command, collection, shape and kind of routing. */
 export interface OperationShape {

@@ -4,7 +4,7 @@
  * and every second, or less often if that takes long, because zones and settings change without
  * events.
  */
-import type { ClusterEvent, OperationsEvent, RoutedOperation } from '@shardlab/actor'
+import type { ClusterEvent } from '@shardlab/actor'
 import {
   LiveState,
   Readers,
@@ -38,8 +38,6 @@ const lookShare = 0.05
 const lookIntervalMaxMs = 10_000
 /** Between looks after events, because an insert can cause many splits. */
 const leastIntervalMs = 100
-/** Of the samples of an event together: to compute a key takes some time. */
-const keysMax = 100
 
 /** What is read of the catalog after an event: a collection or database, everything, or nothing. */
 const partsOfCatalog: Readonly<Record<StreamedEvent['type'], 'ns' | 'all' | null>> = {
@@ -309,7 +307,7 @@ class Recording {
   }
 
   #onEvent(event: ClusterEvent): void {
-    if (event.type === 'operations') this.#addOperations(event)
+    if (event.type === 'operations') this.#add({ type: 'operations', operations: event })
     if (!isStreamed(event)) return
     this.#add({ type: 'event', event })
     switch (event.type) {
@@ -330,22 +328,6 @@ class Recording {
       default:
     }
     if (event.type !== 'log') this.#lookSoon(event)
-  }
-
-  #addOperations(event: OperationsEvent): void {
-    const most = Math.floor(keysMax / Math.max(1, event.samples.length))
-    const samples = event.samples.map((sample) => ({ ...sample, keys: this.#keysOf(sample, most) }))
-    this.#add({ type: 'operations', operations: { ...event, samples } })
-  }
-
-  #keysOf({ ns, kind, bounds }: RoutedOperation, most: number): (readonly [string, string])[] {
-    if (kind === 'broadcast') return []
-    const every = Math.ceil(bounds.length / most)
-    const shown = bounds.filter((_, i) => i % every === 0)
-    return shown.flatMap(([low, high]) => {
-      const keys = [low, high].map((bound) => this.#catalog.keyOf(ns, bound))
-      return keys[0] === undefined || keys[1] === undefined ? [] : [[keys[0], keys[1]] as const]
-    })
   }
 
   #addMigration(event: Extract<StreamedEvent, { type: 'migration' }>): void {

@@ -1,5 +1,6 @@
 /** How the operations on a collection, or its bytes, are spread over its chunks. */
-import type { LiveChunk, LiveOperations } from '../stream/deltas.js'
+import type { OperationsEvent } from '@shardlab/actor'
+import type { LiveChunk } from '../stream/deltas.js'
 import { placeOf } from '../stream/live-state.js'
 import { sizeOfChunk, type ChunkSizes } from './chunk-sizes.js'
 import { memo } from './memo.js'
@@ -12,35 +13,23 @@ export interface Heat {
   readonly shares: Float64Array
   /** The largest of them. */
   readonly most: number
-  /** How many operations the shares are estimated from; null: they are exact. */
-  readonly samples: number | null
 }
 
-/**
- * By samples of the routers. An operation with several bounds counts for each of them in equal
- * parts, and each bound for its chunks in equal parts. Broadcasts say nothing about chunks.
- */
-export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonly LiveOperations[]): Heat {
-  // Differences between neighbours: a bound costs two writes, however many chunks it covers.
+/** By the sums of the routers. A range of chunks counts for each of them in equal parts. */
+export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonly OperationsEvent[]): Heat {
+  // Differences between neighbours: a range costs two writes, however many chunks it covers.
   const steps = new Float64Array(chunks.length + 1)
-  let [sum, sampled] = [0, 0]
-  for (const { shapes, samples } of events) {
-    const operations = shapes.reduce((total, each) => total + each.operations, 0)
-    for (const { ns: of, keys } of samples) {
-      if (of !== ns || keys.length === 0) continue
-      sampled++
-      // The samples stand for all operations of their event.
-      const weight = operations / samples.length / keys.length
-      for (const [low, high] of keys) {
-        const [from, to] = [chunkAt(chunks, low), chunkAt(chunks, high)]
-        if (from < 0) continue
-        const share = weight / (to - from + 1)
-        steps[from]! += share
-        steps[to + 1]! -= share
-        sum += weight
-      }
+  let sum = 0
+  for (const event of events)
+    for (const [of, first, last, operations] of event.chunks) {
+      if (of !== ns) continue
+      const [from, to] = [chunkAt(chunks, first), chunkAt(chunks, last)]
+      if (from < 0) continue
+      const share = operations / (to - from + 1)
+      steps[from]! += share
+      steps[to + 1]! -= share
+      sum += operations
     }
-  }
   const shares = new Float64Array(chunks.length)
   let [most, present] = [0, 0]
   for (let place = 0; place < shares.length; place++) {
@@ -50,14 +39,14 @@ export function heatOf(ns: string, chunks: readonly LiveChunk[], events: readonl
     shares[place] = share < leastShare ? 0 : share
     most = Math.max(most, shares[place]!)
   }
-  return { of: 'operations', shares, most, samples: sampled }
+  return { of: 'operations', shares, most }
 }
 
 export function bytesHeatOf(chunks: readonly LiveChunk[], sizes: ChunkSizes): Heat {
   const bytes = Float64Array.from(chunks, (_, place) => sizeOfChunk(sizes, chunks, place).bytes)
   const sum = bytes.reduce((total, each) => total + each, 0)
   const shares = sum === 0 ? bytes : bytes.map((each) => each / sum)
-  return { of: 'bytes', shares, most: shares.reduce((most, each) => Math.max(most, each), 0), samples: null }
+  return { of: 'bytes', shares, most: shares.reduce((most, each) => Math.max(most, each), 0) }
 }
 
 /** The chunk in which a key is; -1: before all. */
@@ -78,7 +67,7 @@ const heatMs = 60_000
 export function knownHeatOf(
   ns: string,
   { id, chunks }: { readonly id: string; readonly chunks: readonly LiveChunk[] },
-  operations: readonly LiveOperations[],
+  operations: readonly OperationsEvent[],
   nowMs: number,
 ): Heat {
   const from = operations.findIndex(({ atMs }) => atMs >= nowMs - heatMs)

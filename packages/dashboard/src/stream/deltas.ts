@@ -2,7 +2,7 @@
  * The live stream of a cluster: numbered deltas, of which the first ones are a snapshot. Plain data
  * that JSON and BSON can hold. docs/reference/live-stream.md describes it for readers.
  */
-import type { ClusterEvent, OperationsEvent, RoutedOperation } from '@shardlab/actor'
+import type { ClusterEvent, OperationsEvent } from '@shardlab/actor'
 
 /** What does not change while the cluster runs. */
 export interface ClusterFacts {
@@ -100,19 +100,6 @@ export interface LiveBalancer {
   readonly activeWindow: { readonly start: number; readonly stop: number } | null
 }
 
-/** An event `operations` with keys, so that its operations can be found on a chunk map. */
-export interface LiveOperations extends Omit<OperationsEvent, 'samples'> {
-  readonly samples: readonly LiveOperation[]
-}
-
-export interface LiveOperation extends RoutedOperation {
-  /**
-   * Of some of the bounds, both ends inclusive: a delta has at most 100. Empty: a broadcast, or the
-   * collection is unknown.
-   */
-  readonly keys: readonly (readonly [low: string, high: string])[]
-}
-
 export interface LiveCatalog {
   /** Since when it can be read; 0: it has not been read yet. Milliseconds since the epoch. */
   readonly readAtMs: number
@@ -161,7 +148,7 @@ export type Delta =
   /** Of a manual clock alone. */
   | { readonly type: 'clock'; readonly clock: LiveClock }
   /** Sums and samples of the operations of a router. */
-  | { readonly type: 'operations'; readonly operations: LiveOperations }
+  | { readonly type: 'operations'; readonly operations: OperationsEvent }
   /** For the history. The changes of the state are in deltas of their own. */
   | { readonly type: 'event'; readonly event: StreamedEvent }
 

@@ -1,3 +1,4 @@
+import type { OperationsEvent } from '@shardlab/actor'
 import type {
   ClusterFacts,
   Delta,
@@ -9,7 +10,6 @@ import type {
   LiveFault,
   LiveMember,
   LiveMigration,
-  LiveOperations,
   LiveShard,
   StreamedEvent,
 } from './deltas.js'
@@ -22,7 +22,7 @@ export const eventsMax = 500
 export const operationsKeptMs = 120_000
 /** Eight routers send 1920 in that time. */
 const operationsMax = 2000
-/** Older samples are dropped: they are most of the data. */
+/** Older samples, and sums of chunks, are dropped: they are most of the data. */
 const samplesKeptMs = 60_000
 
 /** Of one delta in a snapshot, so that no message is large. */
@@ -71,7 +71,7 @@ export class LiveState {
   /** Oldest first. */
   readonly events: StreamedEvent[] = []
   /** Of all routers, oldest first. */
-  readonly operations: LiveOperations[] = []
+  readonly operations: OperationsEvent[] = []
   readonly #chunks = new Map<string, LiveChunk[]>()
   /** Kept up to date with each delta: there may be 100,000 chunks. */
   readonly #counts = new Map<string, CountedChunks>()
@@ -174,13 +174,13 @@ export class LiveState {
     return copy
   }
 
-  #addOperations(added: LiveOperations): void {
+  #addOperations(added: OperationsEvent): void {
     const { operations } = this
     operations.push(added)
-    const isOlder = ({ atMs }: LiveOperations, ms: number): boolean => atMs < added.atMs - ms
+    const isOlder = ({ atMs }: OperationsEvent, ms: number): boolean => atMs < added.atMs - ms
     while (operations.length > operationsMax || isOlder(operations[0]!, operationsKeptMs)) operations.shift()
     for (let i = 0; i < operations.length && isOlder(operations[i]!, samplesKeptMs); i++)
-      if (operations[i]!.samples.length > 0) operations[i] = { ...operations[i]!, samples: [] }
+      if (operations[i]!.samples.length > 0) operations[i] = { ...operations[i]!, samples: [], chunks: [] }
   }
 
   #replace({ ns, from, to, chunks }: Extract<Delta, { type: 'chunks' }>): void {

@@ -2,6 +2,7 @@ import type { ActorContext, OperationShape, Random, RoutedOperation } from '@sha
 import { toExtendedJson } from '@shardlab/bson'
 import { latencyClassOf } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
+import { ChunkSums } from './chunk-sums.js'
 import { shapeOf } from './operation-shape.js'
 import type { NotedTarget } from './routed-target.js'
 import { describeRouted } from './routed.js'
@@ -19,6 +20,7 @@ export class OperationSums {
   readonly #host: { readonly context: ActorContext }
   readonly #sums = new Map<string, Sum>()
   readonly #shards = new Map<string, number>()
+  readonly #chunks = new ChunkSums()
   #samples: RoutedOperation[] = []
   /** Operations since the last event. */
   #noted = 0
@@ -62,7 +64,8 @@ export class OperationSums {
     const { context } = this.#host
     context.emit({
       ...{ type: 'operations', atMs: this.#lastMs, mongos: context.address, fromMs: this.#fromMs },
-      ...{ shapes: [...this.#sums.values()], shards: [...this.#shards], samples: this.#samples },
+      ...{ shapes: [...this.#sums.values()], shards: [...this.#shards] },
+      ...{ chunks: this.#chunks.take(), samples: this.#samples },
     })
     this.#emittedAtMs = context.steadyNow()
     this.#sums.clear()
@@ -92,6 +95,7 @@ export class OperationSums {
     this.#lastMs = context.steadyNow()
     if (this.#sums.size === 0) this.#fromMs = this.#lastMs
     for (const shard of to?.shards ?? []) this.#shards.set(shard, (this.#shards.get(shard) ?? 0) + 1)
+    if (noted !== null) this.#chunks.add(noted)
     const shape = shapeOf(invocation)
     const kind = to?.kind ?? null
     const ns = to?.ns ?? namespaceOf(invocation)

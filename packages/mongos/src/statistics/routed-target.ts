@@ -1,3 +1,5 @@
+import type { CollectionPlacement } from '@shardlab/sharding'
+
 /** The shards of an operation on a collection, and the reason. */
 export interface RoutedTarget {
   readonly ns: string
@@ -10,5 +12,5 @@ export interface RoutedTarget {
 export interface NotedTarget {
   readonly target: RoutedTarget
   /** Null: the collection is not sharded. */
-  readonly shardKey: Uint8Array | null
+  readonly placement: CollectionPlacement | null
 }

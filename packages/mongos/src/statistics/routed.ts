@@ -60,7 +60,7 @@ export function emitRouted(invocation: MongosInvocation, to: RoutedTo): void {
   if (host.sampling?.isActive === true) host.sampling.noteRouted(invocation, to.ns, to.shards)
   const { route } = to
   if (route.kind !== 'sharded' && route.kind !== 'unsharded') return
-  const noted = { target: to, shardKey: route.kind === 'sharded' ? route.placement.shardKey.document : null }
+  const noted = { target: to, placement: route.kind === 'sharded' ? route.placement : null }
   if (host.context.wants('operations')) (operation.routed ??= []).push(noted)
   if (!host.context.wants('routed')) return
   const durationMs = host.context.steadyNow() - operation.startedSteadyMs
@@ -69,12 +69,13 @@ export function emitRouted(invocation: MongosInvocation, to: RoutedTo): void {
 
 export function describeRouted(
   { host, operation, connectionId }: MongosInvocation,
-  { target, shardKey }: NotedTarget,
+  { target, placement }: NotedTarget,
 ): Omit<RoutedEvent, 'type' | 'durationMs'> {
   const { ns, kind, shards, chunks, bounds } = target
   return {
     ...{ atMs: host.context.now(), mongos: host.context.address, opId: operation.id, connectionId },
-    ...{ ns, command: operation.command, shardKey: shardKey === null ? null : toExtendedJson(shardKey) },
+    ...{ ns, command: operation.command },
+    shardKey: placement === null ? null : toExtendedJson(placement.shardKey.document),
     ...{ kind, shards, chunks },
     bounds: evenly(bounds, host.limits.eventBoundsMax).map(([low, high]) => [
       toExtendedJson(low),

@@ -75,6 +75,13 @@ export class RoutingTable {
     return shardIds[ownerIn(block, positionIn(block.mins, keyString))]!
   }
 
+  /** Of the chunk that has the key. */
+  lowerBoundOf(keyString: string): string {
+    const { blocks, firsts } = this.#state
+    const { mins } = blocks.at(firsts.position(keyString))
+    return mins[positionIn(mins, keyString)]!
+  }
+
   /**
    * The owners, sorted, and the number of all chunks in these ranges.
    * @param ranges ascending by their lower ends; upper ends may be above the global maximum

@@ -52,26 +52,21 @@ export function heatChoice(app: App): TemplateResult {
   >`
 }
 
-export const hottestText = ({ most, samples }: Heat): string =>
-  samples === null
-    ? `the largest chunk has ${percent(most)} of the bytes`
-    : `the hottest chunk has ${percent(most)} of the operations, by ${counted(samples, 'sample')}`
+export const hottestText = ({ of, most }: Heat): string =>
+  of === 'operations'
+    ? `the hottest chunk has ${percent(most)} of the operations`
+    : `the largest chunk has ${percent(most)} of the bytes`
 
 /** Of one chunk, for a cell of a table. Empty: nothing is known. */
 export function heatText({ heat, sizes, chunks }: HeatOfChunks, place: number): string {
   if (heat === null) return ''
-  if (isWithoutSamples(heat, place)) return 'no sample'
   const share = percent(heat.shares[place]!)
   return sizes === null ? share : `${readableSize(sizeOfChunk(sizes, chunks, place).bytes)} (${share})`
 }
 
-/** The chunk may have had operations, too. */
-const isWithoutSamples = ({ samples, shares }: Heat, place: number): boolean => samples !== null && shares[place] === 0
-
 /** Of the selected chunk. */
 export function heatSentence({ heat, sizes, chunks }: HeatOfChunks, place: number): string {
   if (heat === null) return ''
-  if (isWithoutSamples(heat, place)) return 'None of the sampled operations had its keys.'
   const share = `It has ${percent(heat.shares[place]!)} of the ${heat.of}`
   if (sizes === null) return `${share}.`
   const { documents, bytes } = sizeOfChunk(sizes, chunks, place)

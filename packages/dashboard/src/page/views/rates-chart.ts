@@ -1,7 +1,7 @@
 /** Operations a second by kind, over the last two minutes. */
 import type { LineChart } from '@shardlab/report'
 import { html, type TemplateResult } from 'lit-html'
-import type { LiveOperations } from '../../stream/deltas.js'
+import type { OperationsEvent } from '@shardlab/actor'
 import type { LiveState } from '../../stream/live-state.js'
 import type { App } from '../app.js'
 import { lineChart } from '../components/line-chart.js'
@@ -51,7 +51,7 @@ const endSecondOf = (state: LiveState): number =>
   Math.floor(nowOf(state) / 1000) + (state.cluster?.clock === 'manual' ? 1 : 0)
 
 /** What happened in the second in which the recording began is not all known. */
-function chartOf(operations: readonly LiveOperations[], endSecond: number, recordedSinceMs: number): LineChart {
+function chartOf(operations: readonly OperationsEvent[], endSecond: number, recordedSinceMs: number): LineChart {
   const isKnown = (second: number): boolean => 1000 * second >= recordedSinceMs
   const rates = ratesOf(operations, endSecond * 1000, seconds)
   return {

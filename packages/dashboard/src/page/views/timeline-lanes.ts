@@ -1,6 +1,7 @@
 /** Events as bars and marks in lanes, for the timeline. */
+import type { OperationsEvent } from '@shardlab/actor'
 import type { TimelineItem, TimelineLane } from '@shardlab/report'
-import type { LiveOperations, StreamedEvent } from '../../stream/deltas.js'
+import type { StreamedEvent } from '../../stream/deltas.js'
 import { operationsKeptMs } from '../../stream/live-state.js'
 import { ratesOf } from '../operation-sums.js'
 import { rateText } from '../text.js'
@@ -77,7 +78,7 @@ const errorSeconds = operationsKeptMs / 1000
  * @param endMs the end of a second
  * @returns null: there are none
  */
-export function errorLaneOf(operations: readonly LiveOperations[], endMs: number): TimelineLane | null {
+export function errorLaneOf(operations: readonly OperationsEvent[], endMs: number): TimelineLane | null {
   const { failed } = ratesOf(operations, endMs, errorSeconds)
   const most = Math.max(...failed)
   const items = failed.flatMap((rate, i): TimelineItem[] => {
