@@ -77,3 +77,22 @@ t.test('a long step has parts, and any page stops it', async (t) => {
   await player.advance(1000)
   t.equal(nowMs, stopsAtMs + 1000, 'it moves again')
 })
+
+t.test('a step that was stopped does not move the clock for the next one', async (t) => {
+  let nowMs = 0
+  const next: Promise<void>[] = []
+  const watchers = { isWatched: true, clockChanged: () => {} }
+  const player: ClockPlayer = new ClockPlayer(watchers, {
+    now: () => nowMs,
+    async advance(durationMs) {
+      if (durationMs > 0 && next.length === 0) {
+        await player.play(null)
+        next.push(player.advance(120_000))
+      }
+      nowMs += durationMs
+    },
+  })
+  await player.advance(3_600_000)
+  await Promise.all(next)
+  t.equal(nowMs, 180_000)
+})

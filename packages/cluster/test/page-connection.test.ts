@@ -3,7 +3,7 @@ import t from 'tap'
 import { PageConnection } from '../src/live/page-connection.js'
 import { lazyRoles } from '../src/roles.js'
 
-t.test('the end of a page is told to members with clients alone', async (t) => {
+t.test('only members with clients learn that a page has ended', async (t) => {
   const told: string[] = []
   const runtime = {
     members: () => Object.keys(lazyRoles).map((role) => ({ address: role, role, state: 'running' })),

@@ -1,12 +1,8 @@
+import type { LiveClock } from '@shardlab/dashboard'
 import { OptionError } from '../option-error.js'
 
-/** How the clock moves now; it stands still when both are null. */
-export interface ClockMotion {
-  /** Seconds of the cluster in one of reality. */
-  readonly speed: number | null
-  /** When a step ends; null: there is none. */
-  readonly untilMs: number | null
-}
+/** The clock stands still when both are null. */
+export type ClockMotion = Pick<LiveClock, 'speed' | 'untilMs'>
 
 interface ClockWatchers {
   /** A page is open. */
@@ -31,7 +27,8 @@ export class ClockPlayer {
   readonly #watchers: ClockWatchers
   readonly #clock: MovedClock
   #speed: number | null = null
-  #untilMs: number | null = null
+  /** A long one. */
+  #step: { readonly untilMs: number } | null = null
   #timer: NodeJS.Timeout | null = null
   #isMoving = false
 
@@ -45,15 +42,17 @@ export class ClockPlayer {
    * @throws OptionError
    */
   async advance(durationMs: number): Promise<void> {
-    if (this.#untilMs !== null) throw new OptionError('the clock is moving: stop it first.')
+    if (this.#step !== null) throw new OptionError('the clock is moving: stop it first.')
     const untilMs = this.#clock.now() + durationMs
     const mostMs = Math.max(partMs, durationMs / partsMax)
-    if (durationMs > mostMs) this.#untilMs = untilMs
+    const step = durationMs > mostMs ? { untilMs } : null
+    this.#step = step
     try {
       do await this.#move(Math.min(untilMs - this.#clock.now(), mostMs))
-      while (this.#untilMs !== null && this.#clock.now() < untilMs)
+      while (step !== null && this.#step === step && this.#clock.now() < untilMs)
     } finally {
-      this.#untilMs = null
+      // Meanwhile a page may have stopped it and begun another one.
+      if (this.#step === step) this.#step = null
       this.#notify()
     }
   }
@@ -84,14 +83,14 @@ export class ClockPlayer {
   }
 
   #notify(): void {
-    this.#watchers.clockChanged({ speed: this.#speed, untilMs: this.#untilMs })
+    this.#watchers.clockChanged({ speed: this.#speed, untilMs: this.#step?.untilMs ?? null })
   }
 
   #stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
     this.#speed = null
-    this.#untilMs = null
+    this.#step = null
     this.#notify()
   }
 

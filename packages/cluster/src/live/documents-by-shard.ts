@@ -12,12 +12,12 @@ import {
 } from '@shardlab/bson'
 import { placeOf, type LiveChunk } from '@shardlab/dashboard'
 import type { Runtime } from '@shardlab/runtime'
-import type { ShardKeyPattern } from '@shardlab/sharding'
+import { hexOfKey, type ShardKeyPattern } from '@shardlab/sharding'
 import { replyOf } from '../answer-command.js'
 import { OptionError } from '../option-error.js'
 import { askShard, configPrimaryOf, configTimeoutMs, namespaceIn, shardsIn, type ReadCluster } from './asked-shards.js'
 import { patternOf, readChangedChunks } from './changed-chunks.js'
-import { hexOfKey, latestChunks, readChunks } from './live-chunks.js'
+import { latestChunks, readChunks } from './live-chunks.js'
 
 const timeoutMs = 5000
 const limitMax = 1000

@@ -4,10 +4,10 @@ import { parseSettings, type BalancerSettings } from '@shardlab/balancer'
 import { BsonType, elementsOf, findField, parseExtendedJson, toExtendedJson } from '@shardlab/bson'
 import { chunkDeltas, type Delta, type LiveCollection, type LiveZone } from '@shardlab/dashboard'
 import type { Runtime } from '@shardlab/runtime'
-import type { ShardKeyPattern } from '@shardlab/sharding'
+import { hexOfKey, type ShardKeyPattern } from '@shardlab/sharding'
 import { primaryOf } from '../sets/primary-of.js'
 import { patternOf, readChangedChunks } from './changed-chunks.js'
-import { hexOfKey, latestChunks, readChunks, withNeighbours } from './live-chunks.js'
+import { latestChunks, readChunks, withNeighbours } from './live-chunks.js'
 
 /** A read of the catalog fails after this time, and the next one tries again. */
 const timeoutMs = 5000

@@ -1,15 +1,12 @@
 /** Documents of config.chunks as chunks of the live stream. */
 import { findField, toExtendedJson } from '@shardlab/bson'
 import type { LiveChunk } from '@shardlab/dashboard'
-import { parseChunk, type ShardKeyPattern } from '@shardlab/sharding'
+import { hexOfKey, parseChunk, type ShardKeyPattern } from '@shardlab/sharding'
 
 export interface ReadChunk {
   readonly chunk: LiveChunk
   readonly toKey: string
 }
-
-/** @param key a KeyString @returns digits whose order as a text is that of the key */
-export const hexOfKey = (key: string): string => Buffer.from(key, 'latin1').toString('hex')
 
 export function readChunks(pattern: ShardKeyPattern, documents: readonly Uint8Array[]): ReadChunk[] {
   return documents.flatMap((document): ReadChunk[] => {

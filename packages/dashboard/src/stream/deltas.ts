@@ -112,7 +112,7 @@ export interface LiveClock {
   readonly nowMs: number
   /** Seconds of the cluster in one of reality, while pages play it; null: it stands still. */
   readonly speed: number | null
-  /** When a step ends; null: there is none. */
+  /** When the present long step ends; null: no such step is under way. */
   readonly untilMs: number | null
 }
 

@@ -1,4 +1,5 @@
 import type { OperationsOfChunks } from '@shardlab/actor'
+import { hexOfKey } from '@shardlab/sharding'
 import type { NotedTarget } from './routed-target.js'
 
 const entriesMax = 500
@@ -27,10 +28,10 @@ export class ChunkSums {
     }
   }
 
-  /** And begins again. */
+  /** The sums since the last call. */
   take(): OperationsOfChunks[] {
     const taken = [...this.#sums.values()].map(({ ns, first, last, operations }): OperationsOfChunks => {
-      return [ns, hexOf(first), hexOf(last), operations]
+      return [ns, hexOfKey(first), hexOfKey(last), operations]
     })
     this.#sums.clear()
     return taken
@@ -43,5 +44,3 @@ export class ChunkSums {
     else if (this.#sums.size < entriesMax) this.#sums.set(key, { ns, first, last, operations })
   }
 }
-
-const hexOf = (keyString: string): string => Buffer.from(keyString, 'latin1').toString('hex')

@@ -75,8 +75,8 @@ export class OperationSums {
   }
 
   /**
-   * The place of the next operation among the samples, of which all operations have the same
-   * chance; null: it is none.
+   * The place of the next operation among the samples; null: it becomes no sample. All operations
+   * since the last event have the same chance.
    */
   #placeOfSample(): number | null {
     const noted = this.#noted++

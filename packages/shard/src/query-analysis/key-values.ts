@@ -2,7 +2,7 @@
 import { CommandError, DocumentWriter, findField, keyStringUpperBound, nullValue, type RawValue } from '@shardlab/bson'
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { Index } from '@shardlab/storage'
-import { hexOfKey, keyOfHex } from '../common/hex-key.js'
+import { hexOfKey, keyOfHex } from '@shardlab/sharding'
 import type { ShardHost } from '../host/host.js'
 import { enterAnalysis, type AnalysedKey } from './analysed-collection.js'
 import { samplingRandom } from './sampling-random.js'

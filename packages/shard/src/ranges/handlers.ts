@@ -1,6 +1,6 @@
 import type { CollectionCountsTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import { sameBytes } from '@shardlab/bson'
-import { hexOfKey } from '../common/hex-key.js'
+import { hexOfKey } from '@shardlab/sharding'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { CollectionPlacements, OrphanCounter, ShardHost } from '../host/host.js'
 import type { RangeStore } from './collection-ranges.js'
