@@ -10,6 +10,7 @@ class Inode {
   flushed = Buffer.alloc(0)
   /** Sectors of a failed flush: later ones leave them out until they are written again. */
   readonly #dropped = new Set<number>()
+  failedFlushes = 0
   /** Part of the bytes that may differ from what is flushed. */
   #changed = { from: 0, to: 0 }
 
@@ -38,6 +39,7 @@ class Inode {
   }
 
   flushFailed(): void {
+    this.failedFlushes++
     for (let at = 0; at < this.bytes.length; at += sectorBytes)
       if (!sectorOf(this.bytes, at).equals(sectorOf(this.flushed, at))) this.#dropped.add(at)
   }
@@ -95,6 +97,8 @@ class Folder {
 export class MemoryFiles implements FileSystem {
   #root = new Folder()
   readonly #open = new Map<number, Inode | Folder>()
+  /** By descriptor. As in Linux, each one that was open when a flush failed reports that once. */
+  readonly #reportedFailures = new Map<number, number>()
   #lastFd = 2
   /** Null: power does not fail. */
   #callsUntilPowerFails: number | null = null
@@ -112,6 +116,7 @@ export class MemoryFiles implements FileSystem {
       if (flags === 'wx+') throw errorOf('EEXIST')
       if (flags === 'w+') (existing as Inode).bytes = Buffer.alloc(0)
       this.#open.set(fd, existing)
+      this.#takeFailure(fd)
       return fd
     }
     if (flags.startsWith('r')) throw errorOf('ENOENT')
@@ -157,10 +162,10 @@ export class MemoryFiles implements FileSystem {
     const opened = this.#open.get(fd)
     if (opened === undefined) throw errorOf('EBADF')
     const error = this.flushErrors.shift()
-    if (error !== undefined) {
-      if (opened instanceof Inode) opened.flushFailed()
-      throw error
-    }
+    if (error !== undefined && opened instanceof Inode) opened.flushFailed()
+    const hasFailed = this.#takeFailure(fd)
+    if (error !== undefined) throw error
+    if (hasFailed) throw errorOf('EIO')
     opened.flush()
     this.flushes++
   }
@@ -267,6 +272,15 @@ export class MemoryFiles implements FileSystem {
     this.#callsUntilPowerFails = null
     // Open files of before write to the old ones.
     this.#root = this.#root.afterLoss(random)
+  }
+
+  /** Whether a flush has failed since the last call for this descriptor. */
+  #takeFailure(fd: number): boolean {
+    const opened = this.#open.get(fd)
+    if (!(opened instanceof Inode)) return false
+    const reported = this.#reportedFailures.get(fd) ?? 0
+    this.#reportedFailures.set(fd, opened.failedFlushes)
+    return opened.failedFlushes > reported
   }
 
   #call(): void {
