@@ -61,6 +61,7 @@ const foundLate: Readonly<Record<number, string>> = {
   630_003_054: 'a shard that restarted in the commit of a movePrimary accepted a write, which was lost',
   650_001_019: 'a change stream read the entries of a transaction without end, of which the oplog had lost the first',
   530_014_965: 'a transaction that moved a document exceeded the lifetime that another activity sets',
+  660_012_715: 'a transaction read a list on the donor, and later changes of it on the recipient',
 }
 
 /** Like `foundLate`, with sets of three members. */

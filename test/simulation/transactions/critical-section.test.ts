@@ -1,5 +1,5 @@
-/** A resharding that waits for a transaction, whose next statement waits for the resharding. */
-import { Binary, Long } from '@shardlab/bson'
+/** Transactions, and migrations and reshardings that wait for them. */
+import { Binary, Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { admin, ask, start, tookMs } from '../two-shard-cluster.js'
 
@@ -21,4 +21,60 @@ t.test('a transaction waits half a second for a resharding that waits for its en
     await cluster.steps.heal(blocked)
     t.match(await resharding, { ok: 1 })
   }
+})
+
+const reads = { find: 'things', filter: { x: 1 }, ...inTransaction }
+const firstBatch = (reply: Document): Document[] => (reply['cursor'] as { firstBatch: Document[] }).firstBatch
+
+for (const [what, step, changed, command] of [
+  [
+    'migration',
+    'shard.migration.writes-blocked',
+    'shard.migration.committing',
+    { moveChunk: 'app.things', find: { x: 1 }, to: 'shard01' },
+  ],
+  [
+    'resharding',
+    'config.resharding.writes-blocked',
+    'config.resharding.before-commit',
+    { reshardCollection: 'app.things', key: { _id: 1 }, numInitialChunks: 1 },
+  ],
+] as const)
+  t.test(`a ${what} waits before it blocks reads for a transaction that has begun to read`, async (t) => {
+    const cluster = await start(t, { emulate: '5.0' })
+    const blocked = await cluster.steps.arm(step, 'hold', { times: 1 })
+    const changing = admin(cluster, command, 'mongos02')
+    await cluster.during(cluster.steps.struck(blocked))
+    const before = firstBatch(await ask(cluster, { ...reads, startTransaction: true }))
+    t.equal(before.length, 1)
+    const committing = await cluster.steps.arm(changed, 'hold', { times: 1 })
+    let hasCommitted = false
+    void cluster.steps.struck(committing).then(() => {
+      hasCommitted = true
+    })
+    await cluster.steps.heal(blocked)
+    await cluster.advance(300)
+    t.notOk(hasCommitted, 'it waits')
+    t.same(firstBatch(await ask(cluster, reads)), before)
+    t.match(await ask(cluster, { commitTransaction: 1, ...inTransaction, $db: 'admin' }), { ok: 1 })
+    await cluster.during(cluster.steps.struck(committing))
+    await cluster.steps.heal(committing)
+    t.match(await changing, { ok: 1 })
+  })
+
+t.test('a migration waits for transactions as long as its parameter says', async (t) => {
+  const cluster = await start(t, { emulate: '7.0' })
+  const shard = (command: Document) => admin(cluster, command, 'shard02')
+  t.match(await shard({ getParameter: 1, migrationLockAcquisitionMaxWaitMS: 1 }), {
+    migrationLockAcquisitionMaxWaitMS: 500,
+  })
+  t.match(await shard({ setParameter: 1, migrationLockAcquisitionMaxWaitMS: 2000 }), { was: 500 })
+  t.match(await ask(cluster, { ...reads, startTransaction: true }), { ok: 1 })
+  const ms = await tookMs(cluster, async () => {
+    t.match(await admin(cluster, { moveChunk: 'app.things', find: { x: 1 }, to: 'shard01' }), {
+      ...{ ok: 0, code: 24, codeName: 'LockTimeout' },
+      errmsg: "Unable to acquire X lock on '{app.things: Collection, app.things}' within 2000ms.",
+    })
+  })
+  t.ok(ms >= 2000 && ms < 2500, `${ms} ms`)
 })

@@ -57,6 +57,13 @@ export const nodeParameters = [
     ...runtime,
     behaviour: 'shardedTransactions',
   },
+  {
+    name: 'migrationLockAcquisitionMaxWaitMS',
+    type: 'int',
+    initial: 500,
+    ...runtime,
+    behaviour: 'shardedTransactions',
+  },
   { name: 'migrateCloneInsertionBatchSize', type: 'int', initial: 0, min: 0, ...runtime },
   {
     name: 'minSnapshotHistoryWindowInSeconds',

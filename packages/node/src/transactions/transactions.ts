@@ -290,10 +290,18 @@ export class Transactions {
    * Resolves when no transaction uses the namespaces. Until then, statements that begin to use them
    * fail with LockTimeout.
    * @param timeoutMs null: no limit
-   * @returns false: some still do after that time
+   * @param run what to do before a transaction can use them again
+   * @returns false: some still use them after that time, and `run` was not called
    */
-  async unused(covers: (ns: string) => boolean, timeoutMs: number | null): Promise<boolean> {
-    if (this.isEmpty) return true
+  async whenUnused(
+    covers: (ns: string) => boolean,
+    timeoutMs: number | null,
+    run: () => void = () => {},
+  ): Promise<boolean> {
+    if (this.isEmpty) {
+      run()
+      return true
+    }
     const { context } = this.#node
     const release = this.definitions.acquire(covers)
     let isOver = false
@@ -301,8 +309,9 @@ export class Transactions {
     try {
       for (let users = this.usersOf(covers); users.length > 0; users = this.usersOf(covers)) {
         await context.all([Promise.race([users[0]!.ended, ...expiry])])
-        if (isOver) return this.usersOf(covers).length === 0
+        if (isOver && this.usersOf(covers).length > 0) return false
       }
+      run()
       return true
     } finally {
       release()

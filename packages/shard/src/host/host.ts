@@ -63,6 +63,11 @@ export interface BlockedNamespaces {
 export interface ExclusiveSections {
   /** Runs the work in a critical section that blocks reads and writes. */
   hold<T>(ns: string, work: () => Promise<T>): Promise<T>
+  /**
+   * As {@link hold}, of a namespace that is in no section.
+   * @param entering calls `enter` when the section may begin, which it does at once
+   */
+  holdAfter<T>(ns: string, entering: (enter: () => void) => Promise<unknown>, work: () => Promise<T>): Promise<T>
 }
 
 export interface EnterableSections extends BlockedNamespaces {

@@ -76,11 +76,26 @@ export class CriticalSections implements EnterableSections, ExclusiveSections {
   }
 
   async hold<T>(ns: string, work: () => Promise<T>): Promise<T> {
-    const section = await this.enter(ns, 'all')
-    try {
-      return await work()
-    } finally {
-      section.leave()
-    }
+    return inside(await this.enter(ns, 'all'), work)
+  }
+
+  async holdAfter<T>(
+    ns: string,
+    entering: (enter: () => void) => Promise<unknown>,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    let section: CriticalSection | null = null
+    await entering(() => {
+      section = this.enterNow(ns, 'all')
+    })
+    return inside(section!, work)
+  }
+}
+
+async function inside<T>(section: CriticalSection, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } finally {
+    section.leave()
   }
 }

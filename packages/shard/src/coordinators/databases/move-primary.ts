@@ -56,9 +56,8 @@ async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard
     await databaseCopies.copy(db, to, async () => {
       // Commands that entered earlier apply their writes before this sleep ends.
       await context.sleep(0, node.stopping.signal)
-      const covers = (ns: string) => ns.startsWith(`${db}.`)
-      node.transactions.abortUsers(covers)
-      await node.transactions.unused(covers, null)
+      node.transactions.abortUsers(isIn(db))
+      await node.transactions.whenUnused(isIn(db), null)
       await node.flushToMajority()
       const found = await collectionsOf(host, db)
       sharded = found.sharded
@@ -81,6 +80,8 @@ async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard
   await log(host, 'end', db, to, sharded)
 }
 
+const isIn = (db: string) => (ns: string) => ns.startsWith(`${db}.`)
+
 async function copyAndCommit(host: DdlHost, record: MovePrimaryRecord, sharded: readonly string[]): Promise<void> {
   const { node, critical } = host
   const { context } = node
@@ -90,7 +91,9 @@ async function copyAndCommit(host: DdlHost, record: MovePrimaryRecord, sharded: 
   for (const ns of namespaces) await copyCollection(node, ns, { move, to })
   await context.reach('shard.move-primary.cloned', { db, to })
   raiseError((await context.request(to, 'shard.hold-database', { db, move })).error)
-  await critical.hold(db, async () => {
+  // Transactions that have begun to read during the copy end first.
+  const unused = (enterSection: () => void) => node.transactions.whenUnused(isIn(db), null, enterSection)
+  await critical.holdAfter(db, unused, async () => {
     await context.reach('shard.move-primary.critical-section', { db, to })
     raiseError(await commit(host, await enter(host, record, 'committing'), false))
   })

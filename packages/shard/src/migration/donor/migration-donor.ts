@@ -16,7 +16,7 @@ import {
 import { CommandError, ErrorCodes, findField } from '@shardlab/bson'
 import { announceNewShard, catchUpKeys, raiseError } from '@shardlab/node'
 import type { CollectionPlacement, PlacementVersion } from '@shardlab/sharding'
-import { drainWriters } from '../../cloning/drain-writers.js'
+import { blockReads, drainWriters, type LockRequest } from '../../cloning/collection-lock.js'
 import { logChange, logChangeIfReachable } from '../../common/changelog.js'
 import { repeatedRequest } from '../../common/repeated-request.js'
 import type { CriticalSection } from '../../host/host.js'
@@ -118,7 +118,7 @@ export class MigrationDonor {
       this.#report('critical-section')
       await this.#commitOnRecipient()
       this.#timing.done('recipient-committed')
-      section?.blockReads()
+      await blockReads(this.#host, this.#lockRequest(), () => section)
       this.#host.migrationStatistics.noteCommitting(context.now() - this.#startedAtMs)
       await this.#commitOnConfig(range, chunkVersion)
       this.source!.close()
@@ -240,7 +240,7 @@ export class MigrationDonor {
     const { node } = this.#host
     const { context } = node
     const { ns } = this.#request
-    await drainWriters(this.#host, ns)
+    await drainWriters(this.#host, this.#lockRequest())
     // Earlier writes must be on the disk before the recipient pulls them.
     if (!node.isWritten) await node.flushToMajority()
     this.source!.check()
@@ -285,6 +285,11 @@ export class MigrationDonor {
         this.#report(decision)
       },
     }
+  }
+
+  #lockRequest(): LockRequest {
+    const timeoutMs = this.#host.node.parameters.number('migrationLockAcquisitionMaxWaitMS')
+    return { ns: this.#request.ns, timeoutMs }
   }
 
   #askRecipient<K extends 'shard.receive-range' | 'shard.receive-status' | 'shard.receive-commit'>(

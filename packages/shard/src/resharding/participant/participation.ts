@@ -1,12 +1,15 @@
 /** A shard's part in one attempt: as donor, as recipient, or as both. */
 import type { ReshardingRecipientState } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { drainWriters } from '../../cloning/drain-writers.js'
+import { blockReads, drainWriters, type LockRequest } from '../../cloning/collection-lock.js'
 import type { CriticalSection } from '../../host/host.js'
 import type { DonorRecords, ReshardingFacts } from '../records.js'
 import type { ReshardingHost } from '../resharding-host.js'
 import type { ReshardingDonor } from './resharding-donor.js'
 import type { ReshardingRecipient } from './resharding-recipient.js'
+
+/** After the default of reshardingCriticalSectionTimeoutMillis the coordinator gives up. */
+const lockTimeoutMs = 5_000
 
 export class Participation {
   readonly facts: ReshardingFacts
@@ -54,7 +57,9 @@ export class Participation {
       await this.#blocking
     }
     this.#check()
-    if (reads) this.#section?.blockReads()
+    if (!reads) return
+    await blockReads(this.#host, this.#lockRequest(), () => this.#section)
+    this.#check()
   }
 
   donating(): ReshardingDonor {
@@ -99,7 +104,7 @@ export class Participation {
     this.#check()
     this.#section = section
     this.blockedAtMs = context.now()
-    await drainWriters(this.#host, ns)
+    await drainWriters(this.#host, this.#lockRequest())
     // The outcome may have arrived during the wait: nothing would remove a record written now.
     this.#check()
     // Earlier writes must be on the disk before recipients pull them.
@@ -109,6 +114,10 @@ export class Participation {
     await node.flushToMajority()
     await context.reach('shard.resharding.writes-blocked', { ns })
     this.#check()
+  }
+
+  #lockRequest(): LockRequest {
+    return { ns: this.facts.ns, timeoutMs: lockTimeoutMs }
   }
 
   #check(): void {

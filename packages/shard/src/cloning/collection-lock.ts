@@ -1,0 +1,49 @@
+/**
+ * Both phases of a donor's critical section begin under the exclusive lock of the collection, which
+ * waits for the transactions that use it. Server: collection_critical_section.cpp.
+ */
+import { CommandError } from '@shardlab/bson'
+import type { CriticalSection, ShardHost } from '../host/host.js'
+
+export interface LockRequest {
+  readonly ns: string
+  readonly timeoutMs: number
+}
+
+/**
+ * Call after a critical section has begun to block writes; flush the node afterwards. Resolves when
+ * earlier writes are applied and no transaction uses the collection.
+ * @throws CommandError 24 LockTimeout
+ */
+export async function drainWriters({ node }: ShardHost, request: LockRequest): Promise<void> {
+  const { context, stopping } = node
+  // Commands that entered earlier apply their writes before this sleep ends.
+  await context.sleep(0, stopping.signal)
+  await underLock(node, request, () => {})
+}
+
+/**
+ * Transactions that have begun to read while writes were blocked go on here: their later statements
+ * must not find the documents on the new owner, with the changes that it has accepted.
+ * @param section null: there is none any more
+ * @throws CommandError 24 LockTimeout
+ */
+export function blockReads(
+  { node }: ShardHost,
+  request: LockRequest,
+  section: () => CriticalSection | null,
+): Promise<void> {
+  return underLock(node, request, () => section()?.blockReads())
+}
+
+async function underLock(
+  { transactions }: ShardHost['node'],
+  { ns, timeoutMs }: LockRequest,
+  run: () => void,
+): Promise<void> {
+  if (!(await transactions.whenUnused((each) => each === ns, timeoutMs, run)))
+    throw new CommandError(
+      'LockTimeout',
+      `Unable to acquire X lock on '{${ns}: Collection, ${ns}}' within ${timeoutMs}ms.`,
+    )
+}
