@@ -23,8 +23,8 @@ export async function drainWriters({ node }: ShardHost, request: LockRequest): P
 }
 
 /**
- * Transactions that have begun to read while writes were blocked go on here: their later statements
- * must not find the documents on the new owner, with the changes that it has accepted.
+ * Waits for transactions that have begun to read while writes were blocked: their later statements
+ * must not find the documents on the new owner, with changes that it has accepted.
  * @param section null: there is none any more
  * @throws CommandError 24 LockTimeout
  */
