@@ -45,7 +45,7 @@ const deltas: Outer = {
 
 const member: FieldsOf<LiveMember> = {
   ...({ address: true, set: true, role: true, state: true } as const),
-  ...({ setState: true, endpoint: true } as const),
+  ...({ setState: true, endpoint: true, machine: true } as const),
 }
 const collection: FieldsOf<LiveCollection> = {
   ...({ ns: true, shardKey: true, unsplittable: true, balanced: true, zones: true } as const),

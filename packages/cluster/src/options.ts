@@ -52,7 +52,10 @@ export interface ClusterOptions {
   readonly host?: string
   /** Other machines may connect without a user. Default false. */
   readonly insecure?: boolean
-  /** Serve clients by TLS. Default: without. */
+  /**
+   * Serve clients by TLS. With `nats` each host reads the files, at absolute paths. Default:
+   * without.
+   */
   readonly tls?: TlsSettings
   /** Default `7.0`. */
   readonly emulate?: EmulatedVersion

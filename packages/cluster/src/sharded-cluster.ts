@@ -125,7 +125,7 @@ export class ShardedCluster extends ClusterEmitter {
     resolved: ResolvedOptions,
     directory: DurableStart | null,
   ): Promise<ShardedCluster> {
-    if (resolved.tls !== null) await checkTls(resolved.tls)
+    if (resolved.tls !== null && resolved.nats === null) await checkTls(resolved.tls)
     await refuseParameters(resolved)
     const copied = options.from === undefined ? null : contentOf(options.from).world
     const [copies, live] = [new WireCopies(), new LiveStream()]

@@ -4,7 +4,7 @@ import { lossesOf, problemsOf } from '../src/page/problems.js'
 
 const member = (address: string, role: string, state: LiveMember['state'], set = address): Delta => ({
   type: 'member',
-  member: { address, set, role, state, setState: null, endpoint: `127.0.0.1:1` },
+  member: { address, set, role, state, setState: null, endpoint: `127.0.0.1:1`, machine: null },
 })
 
 function stateWith(...deltas: Delta[]): LiveState {

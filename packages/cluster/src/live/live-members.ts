@@ -18,6 +18,7 @@ export class LiveMembers {
     return this.#runtime.members().map((member) => ({
       ...{ address: member.address, set: member.set, role: member.role, state: member.state },
       ...{ setState: this.#setStateOf(member), endpoint: member.endpoint },
+      machine: member.machine ?? null,
     }))
   }
 

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { OptionError } from '../option-error.js'
 import type { ClusterOptions } from '../options.js'
 import { checkMachines, type ClusterMachines } from './nats-options.js'
@@ -10,7 +11,6 @@ const excluded = {
   clock: 'the clocks of machines cannot be controlled: remove clock, or nats',
   hosts: 'members run on the machines of nats: remove hosts',
   from: 'a snapshot cannot be continued on machines of nats: remove from, or nats',
-  tls: 'members would read the files of certificates on their hosts: remove tls, or nats',
   dbPath: 'each host keeps the data of its members: start hosts with --dbpath, and remove dbPath here',
 } as const satisfies Partial<Record<keyof ClusterOptions, string>>
 
@@ -26,5 +26,15 @@ export function resolveMachines(options: ClusterOptions): ClusterMachines | null
   if (options.host !== undefined && options.host !== defaultHost)
     throw new OptionError('each host has an address of its own: start hosts with --host, and remove host here.')
   checkMachines(nats)
+  checkPaths(options.tls)
   return nats
+}
+
+/** Each host reads its own files. @throws OptionError */
+function checkPaths(tls: ClusterOptions['tls']): void {
+  for (const name of ['certificateKeyFile', 'CAFile', 'CRLFile'] as const) {
+    const path = tls?.[name]
+    if (typeof path === 'string' && !isAbsolute(path))
+      throw new OptionError(`tls.${name} is "${path}"; each host of nats reads the file: give an absolute path.`)
+  }
 }

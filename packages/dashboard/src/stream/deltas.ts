@@ -25,6 +25,8 @@ export interface LiveMember {
   readonly setState: string | null
   /** `host:port`; only a name for a member that clients cannot reach. */
   readonly endpoint: string
+  /** The process of `shardlab host` that runs it; null: that of the cluster. */
+  readonly machine: string | null
 }
 
 export interface LiveShard {

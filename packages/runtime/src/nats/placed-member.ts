@@ -39,7 +39,9 @@ export function ofMachine({ spec: { address }, place: { machine } }: PlacedMembe
 }
 
 /** The error of a start that the member's end prevented. */
-export function endOf({ state, place: { error }, spec: { address } }: PlacedMember): Error {
-  if (state === 'stopped') return new Error(`${address} was stopped`)
-  return error ?? new Error(`${address} crashed while it was starting`)
+export function endOf(member: PlacedMember): Error {
+  const { state, place, spec } = member
+  if (state === 'stopped') return new Error(`${spec.address} was stopped`)
+  if (place.error !== null) return ofMachine(member, place.error)
+  return new Error(`${spec.address} crashed while it was starting`)
 }

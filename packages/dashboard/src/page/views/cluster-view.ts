@@ -86,14 +86,14 @@ function card([name, members]: MemberSet, app: App, owner: Owner | undefined): T
 }
 
 function memberItem(member: LiveMember, app: App): TemplateResult {
-  const { address, set } = member
+  const { address, set, machine } = member
   const [sign, kind, text] = shownState(member, app.state)
   return html`<li data-member=${address} data-state=${member.state}>
     <p>
       <span class=${kind} aria-hidden="true">${sign}</span> ${address === set ? '' : `${address}: `}<span class=${kind}
         >${text}</span
       >
-      <code>${member.endpoint}</code>
+      <code>${member.endpoint}</code>${machine === null ? '' : ` on ${machine}`}
     </p>
     <p class="buttons">${buttons(member, app)}</p>
   </li>`
@@ -179,14 +179,19 @@ function links({ state }: App): TemplateResult {
 }
 
 function table(state: LiveState): TemplateResult {
-  const rows = [...state.members.values()].map(
-    ({ address, role, set, state: of, setState, endpoint }) =>
+  const members = [...state.members.values()]
+  const hasMachines = members.some(({ machine }) => machine !== null)
+  const columns = ['member', 'role', 'set', 'state', 'state in its set', 'address']
+  const rows = members.map(
+    ({ address, role, set, state: of, setState, endpoint, machine }) =>
       html`<tr>
-        ${[address, role, set, of, setState ?? '–', endpoint].map((text) => html`<td>${text}</td>`)}
+        ${[address, role, set, of, setState ?? '–', endpoint, ...(hasMachines ? [machine ?? '–'] : [])].map(
+          (text) => html`<td>${text}</td>`,
+        )}
       </tr>`,
   )
   return html`<details>
     <summary>Members as a table</summary>
-    ${tableFrame('Members', ['member', 'role', 'set', 'state', 'state in its set', 'address'], rows)}
+    ${tableFrame('Members', [...columns, ...(hasMachines ? ['host'] : [])], rows)}
   </details>`
 }
