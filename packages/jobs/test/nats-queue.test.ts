@@ -35,6 +35,15 @@ t.test('workers return results, errors and messages, and a run that ended leaves
   t.same(await bare.streams(), [])
 })
 
+t.test('the smallest messages carry an input whose list of parts exceeds one', { skip }, async (t) => {
+  const one = await OneServer.start(t, { config: 'max_payload: 1024' })
+  const queue = await one.queue()
+  one.worker()
+  const value = 'x'.repeat(300_000)
+  t.equal(await queue.run({ key: 'large', input: { value } }), value)
+  await queue.end()
+})
+
 t.test('a job whose worker died is played by another one, and counted once', { skip }, async (t) => {
   const one = await OneServer.start(t)
   const queue = await one.queue({ name: 'deaths', ackWaitMs: 50 })

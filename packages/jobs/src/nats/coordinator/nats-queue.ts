@@ -200,8 +200,8 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
     const about = { msMax, partBytes: this.#partBytes }
     const message: TodoMessage =
       bytes.length <= this.#partBytes
-        ? { ...about, input: bytes, parts: [] }
-        : { ...about, input: null, parts: await this.#store(key, bytes) }
+        ? { ...about, input: bytes, parts: [], levels: 0 }
+        : { ...about, input: null, ...(await this.#storeAll(key, bytes)) }
     try {
       waiting.seq = await publish(this.#jetStream, todoStream, todo(key), pack(message))
     } catch (error) {
@@ -210,6 +210,15 @@ export class NatsQueue<Input, Output> implements JobQueue<Input, Output> {
     }
     if (waiting.isWithdrawn) await this.#withdrawUntaken([waiting])
     else this.#wake()
+  }
+
+  /** Lists of parts that exceed one message are stored in parts, too. */
+  async #storeAll(key: string, bytes: Uint8Array): Promise<Pick<TodoMessage, 'parts' | 'levels'>> {
+    let parts = await this.#store(key, bytes)
+    let levels = 1
+    for (let list = pack(parts); list.length > this.#partBytes; list = pack(parts), levels++)
+      parts = await this.#store(key, list)
+    return { parts, levels }
   }
 
   /** @returns the sequence numbers of the parts */

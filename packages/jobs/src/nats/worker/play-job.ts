@@ -95,12 +95,16 @@ async function inputOf(
   { names: { dataStream } }: Run,
   { data }: JsMsg,
 ): Promise<{ input: unknown; msMax: number | null }> {
-  const { input, parts, partBytes, msMax } = unpack<TodoMessage>(data)
+  const { input, parts, levels, partBytes, msMax } = unpack<TodoMessage>(data)
   if (input !== null) return { input: unpack(input), msMax }
   const { manager, receiving } = jetStream
   const read = (seq: number) => () => persist(jetStream, () => manager.streams.getMessage(dataStream, { seq }))
-  const stored = await Promise.all(parts.map((seq) => receiving.during(partBytes, read(seq))))
-  return { input: unpack(join(stored.map((part) => part!.data))), msMax }
+  let joined: unknown = parts
+  for (let level = 0; level < levels; level++) {
+    const stored = await Promise.all((joined as number[]).map((seq) => receiving.during(partBytes, read(seq))))
+    joined = unpack(join(stored.map((part) => part!.data)))
+  }
+  return { input: joined, msMax }
 }
 
 async function store(
