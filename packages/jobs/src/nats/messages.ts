@@ -15,7 +15,7 @@ export interface TodoMessage {
   readonly input: Uint8Array | null
   /** Sequence numbers of its parts in the data. */
   readonly parts: readonly number[]
-  /** How often the parts must be joined: all but the last time they are a packed list of further ones. */
+  /** How often the parts are joined: except for the last time, to a packed list of further parts. */
   readonly levels: number
   /** Size of the largest part. */
   readonly partBytes: number
