@@ -82,7 +82,10 @@ t.test('the slider of a simulation report shows the shards at another time', opt
   })
 })
 
-t.test('the marks of a plan are readable', options, async (t) => {
+const isLong = process.env['SHARDLAB_LONG'] === '1'
+const ofPlan = { ...options, ...(isLong ? {} : { skip: 'simulates eleven hours: SHARDLAB_LONG=1' }) }
+
+t.test('the marks of a plan are readable', ofPlan, async (t) => {
   const guide = readFileSync(join(findRoot(), 'docs/guides/plan-a-cluster.md'), 'utf8')
   const plan = /```yaml\n(version: 1\n.*?)```/s.exec(guide)![1]!
   const scenario = join(folder, 'plan.yaml')

@@ -14,8 +14,8 @@ duration: 5m
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
 
-/** Quick runs play each version and setting in one mode, alternately. */
-const isPlayed = (mode: string, i: number): boolean => isLong || (i % 2 === 0) === (mode === 'documents')
+/** Quick runs play a part of the versions and settings. */
+const isPlayed = (mode: string, i: number): boolean => isLong || (mode === 'documents' ? i === 2 : i % 2 === 1)
 
 for (const mode of ['documents', 'metadata'])
   for (const [emulate, autoSplit, isSplit] of (

@@ -11,7 +11,7 @@ import { mustBeExpected, playUnique, UniqueStory, type Outcome, type Transacting
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const long = SHARDLAB_LONG === '1'
 const seeds =
-  SHARDLAB_SEED === undefined ? Array.from({ length: long ? 80 : 4 }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
+  SHARDLAB_SEED === undefined ? Array.from({ length: long ? 80 : 2 }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 
 const transactingOf = (seed: number): Transacting => (['all', 'none', 'none', 'some'] as const)[seed % 4]!
 /** A transaction has to complete between two crashes, so it takes more attempts. */

@@ -134,7 +134,7 @@ function numberIn(bytes: Uint8Array): number {
   return number
 }
 
-const lives = isLong ? 400 : 25
+const lives = isLong ? 400 : 12
 
 t.test('after a kill, a power loss or a shutdown the disk has all acknowledged writes, in order', async (test) => {
   for (let round = 0; round < lives; round++) {
@@ -194,7 +194,7 @@ t.test('appends that arrive during a flush share the next one', async (test) => 
   test.equal(writer.files.flushes - before, 2)
 })
 
-const damages = isLong ? 400 : 80
+const damages = isLong ? 400 : 40
 
 for (const end of ['kill', 'shutdown'] as const)
   t.test(`${damages / 2} truncations and as many changed bytes after a ${end} are detected and named`, async (test) => {

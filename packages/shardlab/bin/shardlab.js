@@ -1,6 +1,11 @@
 #!/usr/bin/env node
 'use strict'
 
-// The program that starts fast has no other command.
-if (process.argv[2] === 'up') void require('../dist/bundle/load.cjs')('up').runUpProgram()
+// Parts of the program that starts fast. Other commands load more, and run longer.
+const connecting = ['copy', 'dashboard', 'doctor', 'events', 'explain-balance', 'fault', 'member', 'rollback-files']
+const load = (part) => require('../dist/bundle/load.cjs')(part)
+
+const [, , command] = process.argv
+if (command === 'up') void load('up').runUpProgram()
+else if (connecting.includes(command)) void load('connecting').runConnectingProgram()
 else void import('../dist/src/cli.js')

@@ -16,3 +16,11 @@ export async function runProgram(runners: CommandRunners): Promise<void> {
     else process.exit(reportError(error))
   }
 }
+
+/** As {@link runProgram}, for a bundle that has some of the commands. */
+export function runPart(runners: Partial<CommandRunners>): Promise<void> {
+  const notHere = (): never => {
+    throw new Error('this program does not have that command')
+  }
+  return runProgram(new Proxy(runners, { get: (part, name) => Reflect.get(part, name) ?? notHere }) as CommandRunners)
+}

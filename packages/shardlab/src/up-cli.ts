@@ -1,6 +1,6 @@
-/** `shardlab up` alone, for the bundle that starts fast: it has no other command. */
+/** `shardlab up` alone, for the bundle that starts fast. */
+import { runPart } from './run-program.js'
 import type { CommandRunners } from './program.js'
-import { runProgram } from './run-program.js'
 import { untilSignal } from './signals.js'
 
 export const runUp: CommandRunners['up'] = async (options) => {
@@ -10,28 +10,4 @@ export const runUp: CommandRunners['up'] = async (options) => {
   await up(options, stopped)
 }
 
-const notHere = (): never => {
-  throw new Error('only `shardlab up` runs in this program')
-}
-
-export function runUpProgram(): Promise<void> {
-  return runProgram({
-    up: runUp,
-    host: notHere,
-    load: notHere,
-    simulate: notHere,
-    swarm: notHere,
-    worker: notHere,
-    dashboard: notHere,
-    events: notHere,
-    explainBalance: notHere,
-    unique: notHere,
-    copy: notHere,
-    fault: notHere,
-    member: notHere,
-    rollbackFiles: notHere,
-    watch: notHere,
-    doctor: notHere,
-    which: notHere,
-  })
-}
+export const runUpProgram = (): Promise<void> => runPart({ up: runUp })

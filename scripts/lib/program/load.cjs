@@ -25,7 +25,7 @@ function evaluate() {
   return module.exports
 }
 
-/** @param {'api' | 'up' | 'server'} part */
+/** @param {'api' | 'up' | 'connecting' | 'server'} part */
 module.exports = (part) => (program ??= evaluate())[part]()
 /** What has been compiled until now. */
 module.exports.createCachedData = () => script.createCachedData()

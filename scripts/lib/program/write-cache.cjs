@@ -11,6 +11,7 @@ async function main(folder) {
   rmSync(cache, { force: true })
   const load = require(path.join(folder, 'load.cjs'))
   load('up')
+  load('connecting')
   load('server')
   const { ShardedCluster } = load('api')
   const cluster = await ShardedCluster.start({ shards: 3, runtime: 'inline' })

@@ -1,6 +1,6 @@
 /**
- * The program that starts fast: the API, `shardlab up` and the stand-ins for the server in one
- * script with V8's code cache, as docs/decisions/0032 explains.
+ * The program that starts fast: the API, `shardlab up`, the commands that connect to a cluster and
+ * the stand-ins for the server, in one script with V8's code cache (docs/decisions/0032).
  */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -19,6 +19,7 @@ const external = ['@mongodb-js/saslprep', 'mongodb', 'piscina', 'snappy']
 const parts = `
 exports.api = () => require('./index.js')
 exports.up = () => require('./up-cli.js')
+exports.connecting = () => require('./connecting-cli.js')
 exports.server = () => require('./servers/server-main.js')
 `
 

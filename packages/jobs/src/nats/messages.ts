@@ -15,7 +15,7 @@ export interface TodoMessage {
   readonly input: Uint8Array | null
   /** Sequence numbers of its parts in the data. */
   readonly parts: readonly number[]
-  /** How often the parts are joined: except for the last time, to a packed list of further parts. */
+  /** How often the parts are joined; except for the last time, to a packed list of others. */
   readonly levels: number
   /** Size of the largest part. */
   readonly partBytes: number

@@ -1,5 +1,5 @@
 import { OptionError } from '@shardlab/cluster'
-import { YamlFile, type SettingPath } from '@shardlab/load'
+import { YamlFile, type SettingPath } from '@shardlab/load/basics'
 import { dataSetsOf, streamsOf, type DataSet, type Stream } from './application.js'
 import { parseExpectation } from './expectation.js'
 import { withFilesFound } from './file-paths.js'

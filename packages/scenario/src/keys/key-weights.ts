@@ -3,7 +3,7 @@
  * per value.
  */
 import { OptionError } from '@shardlab/cluster'
-import { zetaOf } from '@shardlab/load'
+import { zetaOf } from '@shardlab/load/basics'
 import type { FieldSource } from '../file/application.js'
 import { hotCount } from '../file/application-rules.js'
 import { fileValues, latestRanked, type Progress } from './keys.js'

@@ -1,7 +1,7 @@
 /** Values of fields. */
 import { readFileSync } from 'node:fs'
 import { OptionError } from '@shardlab/cluster'
-import { zetaOf, zipfian } from '@shardlab/load'
+import { zetaOf, zipfian } from '@shardlab/load/basics'
 import type { FieldSource, FieldSources } from '../file/application.js'
 import { hotCount } from '../file/application-rules.js'
 import { scatter32, scatterBelow } from './scatter.js'

@@ -1,6 +1,6 @@
 /** What each operation of the application becomes under the key of each variant. */
 import { counted } from '@shardlab/quantities'
-import { table } from '@shardlab/load'
+import { table } from '@shardlab/load/basics'
 import type { ShapeResult, VariantResult } from '../types.js'
 import { percent } from './format.js'
 

@@ -1,5 +1,5 @@
 import { counted } from '@shardlab/quantities'
-import { table } from '@shardlab/load'
+import { table } from '@shardlab/load/basics'
 import type { ScenarioFile } from '../file/parse.js'
 import { operationShare } from '../run/operation-share.js'
 import { wallTimeMs } from '../run/wall-time.js'

@@ -1,5 +1,5 @@
 import { counted } from '@shardlab/quantities'
-import { table } from '@shardlab/load'
+import { table } from '@shardlab/load/basics'
 import type { ScenarioFile } from '../file/parse.js'
 import { bytesText, ratio, timeText, whole } from '../report/format.js'
 import type { VariantResult, VariantRun } from '../types.js'

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { OptionError } from '@shardlab/load'
+import { OptionError } from '@shardlab/load/basics'
 
 /**
  * Runs `shardlab up` on free ports in a process of its own. The process is detached, because its

@@ -7,7 +7,7 @@ import {
   type MemberOptions,
   type SetMembers,
 } from '@shardlab/cluster'
-import { YamlFile, type SettingPath } from '@shardlab/load'
+import { YamlFile, type SettingPath } from '@shardlab/load/basics'
 import { durationFrom, QuantityError } from '@shardlab/quantities'
 import { z } from 'zod'
 

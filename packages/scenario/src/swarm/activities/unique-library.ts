@@ -1,6 +1,6 @@
 /** Clients of `@shardlab/unique` compete for values; some stop forever in the middle of a write. */
 import type { Random } from '@shardlab/actor'
-import { Maintenance, UniqueProtocol, type World } from '@shardlab/unique'
+import { Maintenance, UniqueProtocol, type World } from '@shardlab/unique/core'
 import { uniqueValueViolations } from '../checkers/unique-values.js'
 import { findingsOf } from '../finding.js'
 import { Stop, stoppable, uniquePort } from '../unique/port.js'

@@ -2,7 +2,7 @@
  * Unique: no value of a field kept by `@shardlab/unique` has two owners, and each document has its
  * reservations.
  */
-import type { Fields, World } from '@shardlab/unique'
+import type { Fields, World } from '@shardlab/unique/core'
 import { isExpected } from '../unique/writer.js'
 
 export async function uniqueValueViolations(world: World): Promise<string[]> {

@@ -1,7 +1,7 @@
 /** The ports of `@shardlab/unique` over a simulated client. Every operation is sent once. */
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
-import { PortError, type Fields, type ReadablePort } from '@shardlab/unique'
+import { PortError, type Fields, type ReadablePort } from '@shardlab/unique/core'
 import { errorsOf, isPassing, nameOf, WrongAnswerError } from '../client/errors.js'
 
 /** A client stops forever after this many commands, before or after the last one takes effect. */

@@ -1,6 +1,6 @@
 /** Transactions of `@shardlab/unique` over a simulated client, as a driver's `withTransaction`. */
 import { Binary, Long, type Document } from '@shardlab/bson'
-import { PortError, type Transactions, type TransactionScope } from '@shardlab/unique'
+import { PortError, type Transactions, type TransactionScope } from '@shardlab/unique/core'
 import { transientTransactionError } from '../../client/transactions.js'
 import { errorsOf, isPassing, isUnconfirmed, nameOf, WrongAnswerError } from '../client/errors.js'
 import type { CommandSender } from './port.js'

@@ -1,4 +1,4 @@
-import { Maintenance, parseSpec, UniqueProtocol, type Fields, type World } from '@shardlab/unique'
+import { Maintenance, parseSpec, UniqueProtocol, type Fields, type World } from '@shardlab/unique/core'
 
 export const uniqueSpecs = ['email', { fields: ['tenant', 'handle'] }].map(parseSpec)
 
