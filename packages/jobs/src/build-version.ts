@@ -16,8 +16,10 @@ export function buildVersion(): string {
 /** In a checkout those of all packages, in the published package those of its folder. */
 function scriptsOf(self: string): string[] {
   const folder = dirname(self)
+  // Of packages/jobs/dist/src and of packages/shardlab/dist/bundle.
   const packages = join(folder, '..', '..', '..')
-  const folders = self.endsWith(join('dist', 'src', 'build-version.js'))
+  const isOfCheckout = self.endsWith(join('dist', 'src', 'build-version.js')) || folder.endsWith(join('dist', 'bundle'))
+  const folders = isOfCheckout
     ? readdirSync(packages)
         .sort()
         .map((name) => join(packages, name, 'dist', 'src'))

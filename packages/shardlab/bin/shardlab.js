@@ -8,4 +8,4 @@ const load = (part) => require('../dist/bundle/load.cjs')(part)
 const [, , command] = process.argv
 if (command === 'up') void load('up').runUpProgram()
 else if (connecting.includes(command)) void load('connecting').runConnectingProgram()
-else void import('../dist/src/cli.js')
+else void import('../dist/bundle/cli.js')

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join, posix } from 'node:path'
 import { capture, ScriptError } from '../processes.mjs'
 import { root } from '../workspace.mjs'
+import { writeCommands } from '../program/write-commands.mjs'
 import { writeProgram } from '../program/write-program.mjs'
 import { bundle } from './bundle.mjs'
 import { noticesOf } from './notices.mjs'
@@ -14,27 +15,14 @@ import { manifestOf, thirdPartyOf } from './workspaces.mjs'
  * and piscina because they load files of their own; saslprep because it is loaded on demand;
  * eventemitter3 and zod because our types name theirs.
  */
-const shardlabDependencies = ['@mongodb-js/saslprep', 'bson', 'eventemitter3', 'mongodb', 'piscina', 'snappy']
+export const shardlabDependencies = ['@mongodb-js/saslprep', 'bson', 'eventemitter3', 'mongodb', 'piscina', 'snappy']
 
 export async function packShardlab(folder) {
   const stage = join(folder, 'shardlab')
   const dist = join(stage, 'dist')
   mkdirSync(dist, { recursive: true })
   const built = (path) => join(root, 'packages', path)
-  // Workers are started from files of their own, which are found next to the code that starts them.
-  const assets = await bundle({
-    format: 'esm',
-    outdir: dist,
-    external: shardlabDependencies,
-    entryPoints: {
-      cli: built('shardlab/dist/src/cli.js'),
-      entry: built('cluster/dist/src/workers/entry.js'),
-      'lane.worker': built('load/dist/src/run/lane.worker.js'),
-      'generator.worker': built('shardlab/dist/src/jobs/generator.worker.js'),
-      'swarm.worker': built('scenario/dist/src/swarm/swarm.worker.js'),
-      'variant.worker': built('scenario/dist/src/run/variant.worker.js'),
-    },
-  })
+  const assets = await writeCommands({ outdir: dist, external: shardlabDependencies })
   mkdirSync(join(dist, 'library'))
   for (const file of readdirSync(join(root, 'test', 'scenarios')))
     if (file.endsWith('.yaml')) cpSync(join(root, 'test', 'scenarios', file), join(dist, 'library', file))
@@ -42,7 +30,7 @@ export async function packShardlab(folder) {
   for (const name of ['shardlab.js', 'servers/mongod', 'servers/mongos']) {
     const path = join(stage, 'bin', name)
     const text = readFileSync(path, 'utf8')
-    writeFileSync(path, text.replace('/dist/bundle/', '/dist/').replace('/dist/src/', '/dist/'))
+    writeFileSync(path, text.replaceAll('/dist/bundle/', '/dist/'))
   }
   const manifest = manifestOf('shardlab')
   const versions = thirdPartyOf('shardlab')
@@ -51,7 +39,6 @@ export async function packShardlab(folder) {
     ...entryPoints('shardlab'),
     dependencies: Object.fromEntries(shardlabDependencies.map((name) => [name, versions[name]])),
   })
-  for (const page of ['dashboard.html', 'report.html']) cpSync(built(`dashboard/dist/page/${page}`), join(dist, page))
   await writeProgram({ outdir: dist, packageJson: '../package.json' })
   checkAssets(stage, assets)
   writeTypes('shardlab', stage)
