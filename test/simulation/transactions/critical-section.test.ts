@@ -78,3 +78,19 @@ t.test('a migration waits for transactions as long as its parameter says', async
   })
   t.ok(ms >= 2000 && ms < 2500, `${ms} ms`)
 })
+
+t.test('a migration does not wait for a transaction that its critical section blocks', async (t) => {
+  const cluster = await start(t, { emulate: '7.0' })
+  const blocked = await cluster.steps.arm('shard.migration.writes-blocked', 'hold', { times: 1 })
+  const moving = admin(cluster, { moveChunk: 'app.things', find: { x: 1 }, to: 'shard01' }, 'mongos02')
+  await cluster.during(cluster.steps.struck(blocked))
+  const writing = ask(cluster, { ...set(1), startTransaction: true })
+  await cluster.advance(20)
+  const ms = await tookMs(cluster, async () => {
+    await cluster.steps.heal(blocked)
+    t.match(await moving, { ok: 1 })
+  })
+  t.ok(ms < 300, `${ms} ms`)
+  t.match(await writing, { n: 1 }, 'the router has sent it to the new owner')
+  t.match(await ask(cluster, { commitTransaction: 1, ...inTransaction, $db: 'admin' }), { ok: 1 })
+})

@@ -51,6 +51,8 @@ export class Transaction {
   operation: RunningOperation | null = null
   /** Of its prepare. Null: it is not prepared. */
   prepareTime: TimestampPair | null = null
+  /** Its statement waits to enter a collection, and uses nothing until then. */
+  isEntering = false
   /** A statement has failed for some of its documents. */
   hasFailed = false
   readonly #ended = createDeferred<void>()

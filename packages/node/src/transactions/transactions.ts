@@ -290,28 +290,30 @@ export class Transactions {
    * Resolves when no transaction uses the namespaces. Until then, statements that begin to use them
    * fail with LockTimeout.
    * @param timeoutMs null: no limit
-   * @param run what to do before a transaction can use them again
-   * @returns false: some still use them after that time, and `run` was not called
+   * @param block blocks the namespaces before a transaction can use them again. One whose statement
+   *   waits to enter them may be waiting for the caller, and is not waited for: it will be refused.
+   * @returns false: some still use them after that time, and `block` was not called
    */
   async whenUnused(
     covers: (ns: string) => boolean,
     timeoutMs: number | null,
-    run: () => void = () => {},
+    block: (() => void) | null = null,
   ): Promise<boolean> {
     if (this.isEmpty) {
-      run()
+      block?.()
       return true
     }
+    const usersLeft = () => this.usersOf(covers).filter(({ isEntering }) => block === null || !isEntering)
     const { context } = this.#node
     const release = this.definitions.acquire(covers)
     let isOver = false
     const expiry = timeoutMs === null ? [] : [context.sleep(timeoutMs).then(() => void (isOver = true))]
     try {
-      for (let users = this.usersOf(covers); users.length > 0; users = this.usersOf(covers)) {
+      for (let users = usersLeft(); users.length > 0; users = usersLeft()) {
         await context.all([Promise.race([users[0]!.ended, ...expiry])])
-        if (isOver && this.usersOf(covers).length > 0) return false
+        if (isOver && usersLeft().length > 0) return false
       }
-      run()
+      block?.()
       return true
     } finally {
       release()

@@ -19,7 +19,7 @@ export async function drainWriters({ node }: ShardHost, request: LockRequest): P
   const { context, stopping } = node
   // Commands that entered earlier apply their writes before this sleep ends.
   await context.sleep(0, stopping.signal)
-  await underLock(node, request, () => {})
+  await underLock(node, request, null)
 }
 
 /**
@@ -39,9 +39,9 @@ export function blockReads(
 async function underLock(
   { transactions }: ShardHost['node'],
   { ns, timeoutMs }: LockRequest,
-  run: () => void,
+  block: (() => void) | null,
 ): Promise<void> {
-  if (!(await transactions.whenUnused((each) => each === ns, timeoutMs, run)))
+  if (!(await transactions.whenUnused((each) => each === ns, timeoutMs, block)))
     throw new CommandError(
       'LockTimeout',
       `Unable to acquire X lock on '{${ns}: Collection, ${ns}}' within ${timeoutMs}ms.`,

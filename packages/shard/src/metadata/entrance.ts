@@ -19,6 +19,23 @@ export interface EntranceHost {
  */
 export function enterCollection(host: EntranceHost, ns: string, entrant: Entrant): Promise<Access> | Access {
   const access = enterPresent(host, ns, entrant)
+  const transaction = entrant.transaction?.open ?? null
+  if (transaction !== null && access instanceof Promise) {
+    transaction.isEntering = true
+    const entered = access.finally(() => {
+      transaction.isEntering = false
+    })
+    return withPast(host, ns, entrant, entered)
+  }
+  return withPast(host, ns, entrant, access)
+}
+
+function withPast(
+  host: EntranceHost,
+  ns: string,
+  entrant: Entrant,
+  access: Promise<Access> | Access,
+): Promise<Access> | Access {
   return entrant.routed === null || entrant.concerns.read.atClusterTime === null
     ? access
     : enterPast(host, ns, entrant, access)
