@@ -1,6 +1,7 @@
 /**
- * All commands of the CLI as ES modules that share chunks, with the files that their workers start
- * from: 2,000 modules would take a second to load.
+ * All commands of the CLI as ES modules that share chunks, with the files from which their workers
+ * start. Loading the 2,000 modules one by one takes a second. `write-program.mjs` adds the page of
+ * the dashboard.
  */
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,6 +28,6 @@ export async function writeCommands({ outdir, external, places = {} }) {
       'variant.worker': built('scenario/dist/src/run/variant.worker.js'),
     },
   })
-  for (const page of ['dashboard.html', 'report.html']) cpSync(built(`dashboard/dist/page/${page}`), join(outdir, page))
+  cpSync(built('dashboard/dist/page/report.html'), join(outdir, 'report.html'))
   return assets
 }

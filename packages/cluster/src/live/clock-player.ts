@@ -51,7 +51,7 @@ export class ClockPlayer {
       do await this.#move(Math.min(untilMs - this.#clock.now(), mostMs))
       while (step !== null && this.#step === step && this.#clock.now() < untilMs)
     } finally {
-      // Meanwhile a page may have stopped it and begun another one.
+      // A page may have stopped this step, and started another one.
       if (this.#step === step) this.#step = null
       this.#notify()
     }

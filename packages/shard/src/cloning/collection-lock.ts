@@ -25,7 +25,7 @@ export async function drainWriters({ node }: ShardHost, request: LockRequest): P
 /**
  * Waits for transactions that have begun to read while writes were blocked: their later statements
  * must not find the documents on the new owner, with changes that it has accepted.
- * @param section null: there is none any more
+ * @param section returns the critical section; null: it has ended
  * @throws CommandError 24 LockTimeout
  */
 export function blockReads(
