@@ -17,8 +17,10 @@ await build({
   format: 'cjs',
   platform: 'node',
   target: 'node20',
-  minify: true,
-  keepNames: true,
+  // Not identifiers: stack traces need them, and `keepNames` defines the name of every closure that
+  // runs, which takes a third of the time of an insert.
+  minifyWhitespace: true,
+  minifySyntax: true,
   charset: 'ascii',
   sourcemap: 'linked',
   // Loaded when a client needs them.

@@ -13,7 +13,7 @@ const banners = {
  * Bundles our packages and those that are not external, into one folder without subfolders.
  * `renamed`: packages of ours that stay imports, with their published names. `places`: where files
  * are that the code opens, from the folder, if not under their names in it. `stdin`, `outfile`: one
- * entry without a file. `isMinified`: functions keep their names, for stack traces.
+ * entry without a file. `isMinified`: identifiers stay as they are, for stack traces.
  * @returns {Promise<string[]>} the paths, relative to the folder, that the code opens at run time
  */
 export async function bundle({
@@ -33,12 +33,12 @@ export async function bundle({
     external,
     format,
     outExtension: { '.js': format === 'esm' ? '.js' : '.cjs' },
-    minify: isMinified,
+    minifyWhitespace: isMinified,
+    minifySyntax: isMinified,
     charset: 'ascii',
     bundle: true,
     platform: 'node',
     target: 'node20',
-    keepNames: true,
     legalComments: 'none',
     logLevel: 'warning',
     banner: { js: banners[format] },
