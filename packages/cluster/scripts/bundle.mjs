@@ -17,8 +17,8 @@ await build({
   format: 'cjs',
   platform: 'node',
   target: 'node20',
-  // Not identifiers: stack traces need them, and `keepNames` defines the name of each closure that is
-  // made, which takes a third of the time of an insert.
+  // Not identifiers: stack traces need them, and `keepNames` defines the name of each closure that
+  // is made, which takes a third of the time of an insert.
   minifyWhitespace: true,
   minifySyntax: true,
   charset: 'ascii',
