@@ -1,4 +1,4 @@
-/** What the built bundles may not contain, because it slows down all that runs from them. */
+/** The built bundles do not contain what makes all code in them slow. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -17,8 +17,8 @@ await build({
   format: 'cjs',
   platform: 'node',
   target: 'node20',
-  // Not identifiers: stack traces need them, and `keepNames` defines the name of each closure that
-  // is made, which takes a third of the time of an insert.
+  // Identifiers are not minified, because stack traces need them. With `keepNames` instead, each
+  // new closure gets its name defined at run time: an insert takes 1.3 to 1.5 times the CPU.
   minifyWhitespace: true,
   minifySyntax: true,
   charset: 'ascii',

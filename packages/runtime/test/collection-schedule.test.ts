@@ -110,7 +110,7 @@ t.test('a large heap is not collected while clients would notice', async (t) => 
   t.equal(thread.second(0), 'idle')
 })
 
-t.test('a thread is told that it is idle after work', async (t) => {
+t.test('a check after work reports that the thread is idle', async (t) => {
   const { schedule, load } = new Thread()
   const idle = (activeMs: number, utilization: number): boolean => schedule.observe({ ...load, activeMs, utilization })
   t.equal(idle(50, 0.05), false, 'too little work')

@@ -1,6 +1,6 @@
 /** Share of a period in which an idle thread works at most. */
 const idleShare = 0.1
-/** Of a period in which hardly a client came. */
+/** Share of a period in which a thread without clients works at most. */
 const restShare = 0.02
 /** With less work than this, no client notices that the thread stops for a collection. */
 const quietShare = 0.003
@@ -35,7 +35,10 @@ export interface ThreadLoad {
   readonly heldBytes: number
 }
 
-/** `busyIfStays`: of a busy thread, if a minor collection leaves the growth. */
+/**
+ * What to collect: `idle` and `busy` are whole collections of such a thread. `busyIfStays`: first
+ * the young generation, then the whole heap if the memory outside of it is still that large.
+ */
 export type Due = 'no' | 'idle' | 'busy' | 'busyIfStays'
 
 export interface CollectionScheduleOptions {
@@ -81,6 +84,7 @@ export class CollectionSchedule {
     return true
   }
 
+  /** After {@link observe} of the same load. */
   due(load: ThreadLoad): Due {
     const isNoticed = load.utilization > quietShare && load.usedHeapBytes > unnoticedHeapBytesMax
     if (load.utilization > idleShare || isNoticed) return this.#dueWhenBusy(load)

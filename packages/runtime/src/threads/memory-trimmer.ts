@@ -17,10 +17,10 @@ export interface MemoryTrimmerOptions {
 }
 
 /**
- * Collects the garbage of a thread that has rested. V8 collects while a thread allocates, so the
+ * Collects the garbage of a thread without clients. V8 collects while a thread allocates, so the
  * memory of dropped collections, closed cursors and large messages would stay until the next work
- * arrives. Other threads with a heap of medium size collect when much memory outside of it may be
- * garbage.
+ * arrives. A busy thread with a heap of medium size collects when the memory outside of its heap
+ * has grown much, because that may be garbage.
  */
 export class MemoryTrimmer {
   readonly #onIdle: (() => void) | undefined

@@ -1,13 +1,8 @@
 import type { UniqueSpec } from './specs/spec.js'
 
-abstract class UniqueError extends Error {
-  override get name(): string {
-    return this.constructor.name
-  }
-}
-
 /** Another document has the value, or is about to get it. */
-export class ValueTakenError extends UniqueError {
+export class ValueTakenError extends Error {
+  override readonly name = 'ValueTakenError'
   readonly spec: UniqueSpec
   /** As they are reserved, after `normalize`. */
   readonly values: readonly unknown[]
@@ -31,7 +26,8 @@ export class ValueTakenError extends UniqueError {
  * Values of existing documents are not reserved yet, and normalized values cannot be searched in
  * the main collection.
  */
-export class BackfillRequiredError extends UniqueError {
+export class BackfillRequiredError extends Error {
+  override readonly name = 'BackfillRequiredError'
   constructor(spec: UniqueSpec) {
     super(
       `values of ${spec.name} cannot be written yet, because existing documents may have them without a reservation, and normalized values cannot be searched: run backfill() until its report says enforcing`,
@@ -40,26 +36,34 @@ export class BackfillRequiredError extends UniqueError {
 }
 
 /** The operation cannot be made safe. The message contains the reason and an alternative. */
-export class RefusedOperationError extends UniqueError {}
+export class RefusedOperationError extends Error {
+  override readonly name = 'RefusedOperationError'
+}
 
 /** A write before `init()`. */
-export class NotInitializedError extends UniqueError {
+export class NotInitializedError extends Error {
+  override readonly name = 'NotInitializedError'
   constructor() {
     super('the collection is not initialized: await init() before the first write')
   }
 }
 
 /** A proxy collection or the main collection does not meet the requirements of the protocol. */
-export class MisconfiguredProxyError extends UniqueError {}
+export class MisconfiguredProxyError extends Error {
+  override readonly name = 'MisconfiguredProxyError'
+}
 
 /** The type of a unique field's value cannot be reserved. */
-export class InvalidValueError extends UniqueError {}
+export class InvalidValueError extends Error {
+  override readonly name = 'InvalidValueError'
+}
 
 /**
  * Another write was changing the same document's unique fields during the whole wait. Nothing was
  * changed; the write may be repeated.
  */
-export class BusyDocumentError extends UniqueError {
+export class BusyDocumentError extends Error {
+  override readonly name = 'BusyDocumentError'
   readonly owner: unknown
 
   constructor(owner: unknown) {
@@ -72,7 +76,8 @@ export class BusyDocumentError extends UniqueError {
  * A write in the caller's transaction met the reservation of a write that was not complete. The
  * caller has to run the transaction again.
  */
-export class RetryTransactionError extends UniqueError {
+export class RetryTransactionError extends Error {
+  override readonly name = 'RetryTransactionError'
   constructor(owner: unknown) {
     super(
       `another write holds the unique values of document ${shown([owner])}: run the transaction again, as withTransaction does`,
@@ -85,7 +90,8 @@ export class RetryTransactionError extends UniqueError {
  * Its values stay reserved until the reservations expire; in a transaction, they are reserved if
  * and only if the document was written.
  */
-export class UnknownOutcomeError extends UniqueError {
+export class UnknownOutcomeError extends Error {
+  override readonly name = 'UnknownOutcomeError'
   readonly owner: unknown
 
   constructor(owner: unknown, cause: unknown) {
@@ -98,7 +104,8 @@ export class UnknownOutcomeError extends UniqueError {
 }
 
 /** A reservation expired and was given to another document before this write was confirmed. */
-export class ReservationLostError extends UniqueError {
+export class ReservationLostError extends Error {
+  override readonly name = 'ReservationLostError'
   readonly owner: unknown
   /**
    * true: the inserted document was deleted again. false: it exists with a value that another
